@@ -40,6 +40,9 @@ func (c *Cache) SetMulti(ctx context.Context, keys, values [][]byte) error {
 
 // setMulti is SetMulti of values of a group.
 func (c *Cache) setMulti(ctx context.Context, of *load.Group, keys, values [][]byte) error {
+	if c.off {
+		return c.keepNothing()
+	}
 	deadline, _ := of.DeadlineIn(of.TTL())
 	var each func() int64
 	if of.Jitters() {

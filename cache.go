@@ -25,6 +25,7 @@ import (
 // Cache is a byte cache. All methods are safe for concurrent use.
 type Cache struct {
 	store store.Store
+	off   bool // nothing is kept
 	loads load.Group
 	typed typedState
 	told  told
@@ -71,7 +72,13 @@ func open(opts Options, adjust func(*store.Config)) (*Cache, error) {
 	if err := opts.Validate(); err != nil {
 		return nil, err
 	}
-	c := new(Cache)
+	if opts.Off {
+		if opts.Shared != nil {
+			_ = opts.Shared.Close(context.Background())
+		}
+		opts = opts.whileOff()
+	}
+	c := &Cache{off: opts.Off}
 	cfg := opts.tiers()
 	if adjust != nil {
 		adjust(&cfg)
@@ -131,6 +138,9 @@ func (c *Cache) SetWithTTL(key, value []byte, ttl time.Duration) error {
 	if err != nil {
 		return err
 	}
+	if c.off {
+		return c.keepNothing()
+	}
 	return c.store.Set(hash, key, value, deadline)
 }
 
@@ -150,7 +160,18 @@ func (c *Cache) set(ctx context.Context, of *load.Group, key, value []byte, ttl 
 	if err != nil {
 		return err
 	}
+	if c.off {
+		return c.keepNothing()
+	}
 	return c.store.SetContext(ctx, hash, key, value, deadline)
+}
+
+// keepNothing is a write to a cache that is off.
+func (c *Cache) keepNothing() error {
+	if c.store.Closed() {
+		return ErrClosed
+	}
+	return nil
 }
 
 // Has reports whether the cache holds a live value for key. It does not count as a read, and waits
@@ -238,6 +259,9 @@ func (c *Cache) Curve() stats.Curve {
 func (c *Cache) SetRAMBytes(n int64) error {
 	if err := errBeyondLimit(n); err != nil {
 		return fmt.Errorf("firn: SetRAMBytes(%d): %w", n, err)
+	}
+	if c.off {
+		return c.keepNothing()
 	}
 	b := c.adaptive
 	if b == nil {

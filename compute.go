@@ -97,6 +97,10 @@ func (c *Cache) setIfAbsent(ctx context.Context, of *load.Group, key, value []by
 	if err != nil {
 		return false, err
 	}
+	if c.off {
+		err = c.keepNothing()
+		return err == nil, err
+	}
 	return c.store.SetIfAbsent(key, value, deadline), nil
 }
 
@@ -220,6 +224,9 @@ func (c *Cache) tryCompute(ctx context.Context, of *load.Group, x *computation, 
 	}
 	if deadline, err = of.DeadlineIn(ttl); err != nil {
 		return err
+	}
+	if c.off {
+		return c.keepNothing()
 	}
 	return c.store.Replace(&x.attempt, value, deadline)
 }

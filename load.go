@@ -128,12 +128,12 @@ func (c *Cache) Refresh(ctx context.Context, dst, key []byte, load LoadFunc) ([]
 }
 
 // SetLoadTTL gives the values that a loader is about to return a time to live of their own, in
-// place of Options.TTL; with Forever they never expire. With 0 or less, none of them is kept, nor
-// an older one, and ErrNotFound is not remembered: so the max-age of a response, or the rest of a
-// token's life, can be given as it is. A loader calls it with its own context, or one made from
-// it, before it returns; the last call counts. More than 0 and less than a millisecond is one. It
-// fails if ctx is not a loader's, or ttl is more than a hundred years and not Forever.
-// LoadingOptions.TTLJitter applies.
+// place of Options.TTL, less LoadingOptions.TTLJitter; with Forever they never expire. With 0 or
+// less, none of them is kept, nor an older one, and ErrNotFound is not remembered: so the max-age
+// of a response, or the rest of a token's life, can be given as it is; less than a millisecond is
+// one. A loader calls it with its own context, or one made from it, before it returns; the last
+// call counts. It fails if ctx is not a loader's, or ttl is more than a hundred years and not
+// Forever.
 func SetLoadTTL(ctx context.Context, ttl time.Duration) error { return load.SetTTL(ctx, ttl) }
 
 // ForKey is the context of a bulk loader, ctx, for the i-th of the keys that the loader was given:

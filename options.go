@@ -103,6 +103,11 @@ type Options struct {
 	// goroutine of the cache's, perhaps after the key has another value.
 	OnEvictCauses []Cause
 
+	// Off switches caching off: reads find nothing, writes succeed, loads run, and nothing is
+	// kept. The cache takes MinRAMBytes; Open closes Shared. Of Loading it has HardTimeout,
+	// CancelUnwanted and MaxLoads.
+	Off bool
+
 	// WhatIf says whether the cache simulates itself at other sizes, for Cache.Curve. Default:
 	// WhatIfOn, from RAMBytes of 6.25 MiB on.
 	WhatIf WhatIf
@@ -135,11 +140,10 @@ type LoadingOptions struct {
 	TTLJitter float64
 
 	// NegativeTTL is how long the ErrNotFound of a loader is remembered: GetOrLoad and
-	// GetOrLoadMulti return it meanwhile, and do not load; all other calls see no value. A Set,
-	// Delete or Clear ends it. It takes the room of an entry without a value, and may be evicted,
-	// without OnEvict. With Shared, those of one process answer in all. Other errors of a source,
-	// such as sql.ErrNoRows, are not remembered: a loader returns firn.ErrNotFound, wrapped if it
-	// likes.
+	// GetOrLoadMulti return it meanwhile, and do not load; all other calls see no value. A write
+	// ends it. It takes the room of an entry without a value, and may be evicted, without OnEvict.
+	// Other errors of a source, such as sql.ErrNoRows, are not remembered: a loader returns
+	// firn.ErrNotFound, wrapped if it likes.
 	NegativeTTL time.Duration
 
 	// ErrorTTL is how long another error of a loader is remembered, ErrLoadTimeout too, but no
@@ -183,9 +187,9 @@ type LoadingOptions struct {
 	HardTimeout time.Duration
 
 	// CancelUnwanted has a load cancelled when every caller that waits for it has left; a bulk
-	// load, when all callers of all its keys have. Default: it goes on, and its value is stored:
-	// otherwise callers that wait for less than a load takes begin one after the other, and none
-	// ever ends; unless it still waits for its turn under MaxLoads, or its key was written.
+	// load, when all callers of all its keys have. Default: it goes on, and its value is stored,
+	// so that callers which wait for less than a load takes come to an end; unless it still waits
+	// for its turn under MaxLoads, or its key was written.
 	CancelUnwanted bool
 
 	// MaxLoads is how many loaders run at a time; a bulk load is one. Others wait their turn, in
@@ -239,6 +243,19 @@ func (o Options) Validate() error {
 		return err
 	}
 	return o.SSD.validate(o.RAMBytes)
+}
+
+// whileOff are the options of a cache that keeps nothing.
+func (o *Options) whileOff() Options {
+	return Options{
+		Off: true, RAMBytes: MinRAMBytes, MaxRAMBytes: MinRAMBytes, WhatIf: WhatIfOff,
+		Log: o.Log, Tracer: o.Tracer, Clock: o.Clock, Loading: o.Loading.whileOff(),
+	}
+}
+
+// whileOff are the options of a cache that keeps nothing.
+func (o *LoadingOptions) whileOff() LoadingOptions {
+	return LoadingOptions{HardTimeout: o.HardTimeout, CancelUnwanted: o.CancelUnwanted, MaxLoads: o.MaxLoads}
 }
 
 // isDuration reports whether an option is 0 or a duration that is not too small to be meant:
@@ -339,7 +356,7 @@ func (o *Options) tiers() store.Config {
 
 // loads is the configuration of the loads.
 func (o *Options) loads() load.Config {
-	cfg := load.Config{Options: load.Options(o.Loading), TTL: o.ttl(), Slide: o.ExpireAfterAccess, Log: o.Log}
+	cfg := load.Config{Options: load.Options(o.Loading), TTL: o.ttl(), Slide: o.ExpireAfterAccess, Log: o.Log, Off: o.Off}
 	if o.Tracer != nil {
 		cfg.Start = o.Tracer.StartLoad
 	}

@@ -35,10 +35,9 @@ type TypedOptions[K comparable, V any] struct {
 	TTL time.Duration
 
 	// ExpireAfterAccess makes values expire when they have not been read for so long, as
-	// Options.ExpireAfterAccess, and at the latest when TTL is over, which counts from the Set or
-	// the load: a session may be idle for 20 minutes, and lasts 8 hours at most. It must be less
-	// than TTL. With a TTL a value takes 12 bytes more. Default: Options.ExpireAfterAccess, unless
-	// TTL is set.
+	// Options.ExpireAfterAccess, and at the latest when TTL, which must be more, is over since the
+	// Set or the load: a session may be idle for 20 minutes, and lasts 8 hours at most. A value
+	// takes 12 bytes more then. Default: Options.ExpireAfterAccess, unless TTL is set.
 	ExpireAfterAccess time.Duration
 
 	// Loading is Options.Loading of this Typed alone, in place of that: all fields count, so that

@@ -123,6 +123,9 @@ func (o *TypedOptions[K, V]) loads(c *Cache) (*load.Group, error) {
 	if slides != 0 && o.TTL != 0 && slides >= o.TTL {
 		return nil, fmt.Errorf("firn: TypedOptions.ExpireAfterAccess is %v: want less than TTL, %v", slides, o.TTL)
 	}
+	if c.off {
+		cfg.Options = load.Options(loading.whileOff())
+	}
 	c.store.RaiseGrace(cfg.Grace())
 	return c.loads.With(cfg), nil
 }

@@ -71,6 +71,7 @@ type Config struct {
 
 	// Start begins the span of a loader's call, as firn.Tracer has it; nil: no tracing.
 	Start func(ctx context.Context, keys int, background bool) (loading context.Context, end func(error))
+	Off   bool // nothing is kept
 }
 
 // SlideMillis is Slide in milliseconds.

@@ -20,7 +20,7 @@ func (g *Group) storeResult(f *flight, res *result, ev *ram.Evicted) error {
 	}
 	ttl, store := f.call.directives.ttl(f, g.cfg.TTL), g.storeNegative
 	switch {
-	case ttl <= 0,
+	case ttl <= 0 || g.cfg.Off,
 		res.err == nil && g.store.IsObsolete(f.key, res.value), // it was invalidated meanwhile
 		res.err != nil && (g.cfg.NegativeTTL <= 0 || g.store.IsNegativeObsolete(f.call.directives.negative(f))):
 		return g.deleteIf(f, ev)
