@@ -19,8 +19,8 @@ type localCopy struct {
 // shortened reports whether the copy does not live as long as its entry.
 func (c *localCopy) shortened() bool { return c.stamp&shared.Shortened != 0 }
 
-// answers reports whether the copy tells, without asking the shared tier, what that has of
-// the key: a value, though a stale one, or that there is none.
+// answers reports whether the copy is an answer without a request to the shared tier: a value,
+// though a stale one, or that there is none.
 func (c *localCopy) answers() bool {
 	return c.state != local.Miss && c.trusted && !(c.shortened() && c.state == local.Stale)
 }

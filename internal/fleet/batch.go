@@ -12,7 +12,7 @@ import (
 // LookupMulti is LookupMulti with a shared tier.
 func (s *Fleet) LookupMulti(ctx context.Context, b *Batch, keys [][]byte) error {
 	call, mark := callOf(ctx), s.shared.trust.Mark()
-	var unread error // what the SSD does not give the shared tier is asked for
+	var unread error // keys that the SSD could not read are read from the shared tier
 	if call.SkipLocal {
 		b.reset(s, keys)
 	} else {
@@ -37,7 +37,7 @@ func (s *Fleet) LookupMulti(ctx context.Context, b *Batch, keys [][]byte) error 
 	return s.fetchMulti(ctx, b, &call)
 }
 
-// fetchMulti is ask for the queries of a batch. It returns the first error.
+// fetchMulti is fetch for the queries of a batch. It returns the first error.
 func (s *Fleet) fetchMulti(ctx context.Context, b *Batch, call *shared.Call) (first error) {
 	q := &b.inShared
 	if n := len(q.queries); cap(q.watches) < n {

@@ -9,7 +9,7 @@ import (
 )
 
 // copyOf looks a key up in the local tiers. It counts as a read. The error is ErrClosed, or
-// the context's: that the SSD cannot be read is none, for the shared tier can be asked.
+// the context's. A failed read of the SSD is no error: the shared tier can be read instead.
 func (s *Fleet) copyOf(ctx context.Context, hash uint64, dst, key []byte) (c localCopy, err error) {
 	for {
 		mark := s.shared.trust.Mark()
@@ -35,9 +35,9 @@ func (s *Fleet) copyFound(ctx context.Context, hash uint64, n int, key, v []byte
 	return s.copyAside(ctx, hash, v[:n], key, err == local.ErrNotFound), nil
 }
 
-// copyAside is the copy that a lookup does not show: a stale or a negative one, of which the
-// SSD has none without a grace. A disk that has not been read just now is not asked again:
-// unless read, for RAM's copy alone.
+// copyAside is the copy that a lookup does not show: a stale or a negative one. The SSD has
+// none without a grace. Unless read is set, the SSD could not be read just now, and RAM alone
+// is searched.
 func (s *Fleet) copyAside(ctx context.Context, hash uint64, dst, key []byte, read bool) localCopy {
 	var peek localPeek = (*local.Store).PeekTiers
 	if s.local.Grace() == 0 || !read {
@@ -80,7 +80,7 @@ func (s *Fleet) toCopy(hash uint64, n int, found []byte, deadline int64, state l
 
 // setCopy stores a copy of a watched key: value, behind which there is room that it may use,
 // of this version. A deadline below 0 makes it that of a negative entry. It fails with
-// ErrChanged if somebody has written the key.
+// ErrChanged if the key was written since.
 func (s *Fleet) setCopy(w *ram.Watch, key, value []byte, version shared.Version, stamp shared.Stamp, deadline int64, call *shared.Call, ev *ram.Evicted) error {
 	if ttl := s.shared.copyTTL(call); ttl > 0 {
 		deadline, stamp = shorten(deadline, s.local.Now()+ttl, stamp)
@@ -107,15 +107,15 @@ func shorten(deadline, then int64, stamp shared.Stamp) (int64, shared.Stamp) {
 	return deadline, stamp
 }
 
-// invalidateAndNotify ends a copy, fronts' values and every watch of the key, for a cause that OnEvict is
-// told.
+// invalidateAndNotify ends a copy, fronts' values and every watch of the key, and reports it to
+// OnEvict with a cause.
 func (s *Fleet) invalidateAndNotify(hash uint64, key []byte, cause ram.Cause) {
 	var ev ram.Evicted
 	s.invalidate(hash, key, cause, &ev)
 	ev.Notify()
 }
 
-// invalidate is invalidateAndNotify that leaves it to the caller to tell OnEvict.
+// invalidate is invalidateAndNotify that leaves it to the caller to notify OnEvict.
 func (s *Fleet) invalidate(hash uint64, key []byte, cause ram.Cause, ev *ram.Evicted) {
 	_ = s.local.Write(&local.Change{Op: local.OpDrop, Hash: hash, Key: key, Cause: cause, Evicted: ev})
 }
@@ -138,7 +138,7 @@ func (s *Fleet) EachTrusted(yield func(key, value []byte) bool) func(key, copied
 	}
 }
 
-// withoutTrailers is an OnEvict that is told values without their trailers.
+// withoutTrailers is an OnEvict that passes on values without their trailers.
 func withoutTrailers(told func(key, value []byte, cause ram.Cause)) func(key, copied []byte, cause ram.Cause) {
 	return func(key, copied []byte, cause ram.Cause) {
 		if value, _, _, ok := shared.CutTrailer(copied); ok {

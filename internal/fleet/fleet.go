@@ -148,7 +148,7 @@ func (t *server) degraded(call *shared.Call) shared.Degraded {
 	return t.policy.Degraded
 }
 
-// callOf are the options of a call, for which the commonest context is not asked.
+// callOf returns the options of a call. The background context, the commonest, has none.
 func callOf(ctx context.Context) (c shared.Call) {
 	if ctx == context.Background() {
 		return c

@@ -5,14 +5,14 @@ import (
 	"github.com/firncache/firn/internal/shared"
 )
 
-// Asking is what a load asks the shared tier for.
+// Asking is what a load requests from the shared tier.
 type Asking uint8
 
-// The questions.
+// The requests.
 const (
 	AskValue Asking = iota // a value; it is not to be loaded
 	AskLease               // a value, or a lease to load it
-	AskAnew                // a lease to load a value anew, or another value than the local tiers have
+	AskAnew                // a lease to load a value again, or another value than the local tiers have
 )
 
 // Lease is what a load knows of the entry in the shared tier, from before its loader is

@@ -9,13 +9,13 @@ import (
 	"github.com/firncache/firn/internal/shared"
 )
 
-// SkipsLocal reports whether a call with this context asks the shared tier, whatever copies
+// SkipsLocal reports whether a call with this context reads the shared tier, whatever copies
 // there are.
 func (s *Fleet) SkipsLocal(ctx context.Context) bool { return callOf(ctx).SkipLocal }
 
 // LookupMultiForLoad is LookupMulti for a caller who loads what is missing, with the context
-// that it returns: one that skips the shared tier if that is unavailable. So nobody waits
-// for it twice. What could not be read is missing.
+// that it returns: one that skips the shared tier if that is unavailable. So no caller
+// waits for it twice. What could not be read is missing.
 func (s *Fleet) LookupMultiForLoad(ctx context.Context, b *Batch, keys [][]byte) context.Context {
 	_ = s.LookupMulti(ctx, b, keys)
 	if !b.inShared.failed || len(b.inShared.queries) == 0 || ctx.Err() != nil {
@@ -47,9 +47,9 @@ func (s *Fleet) Apart(ctx context.Context) (context.Context, bool) {
 	return ctx, ok
 }
 
-// Ask asks the shared tier about a key that is about to be loaded, and that the caller
-// watches. What it finds is stored as a copy under that watch, which goes on. A suspect copy
-// is checked; a trusted one is an answer, but for AskAnew. If the tier is unavailable, the
+// Ask reads or leases in the shared tier a key that is about to be loaded, and that the caller
+// watches. A value that it finds is stored as a copy under that watch, which goes on. A suspect copy
+// is checked; a trusted one is an answer, except with AskAnew. If the tier is unavailable, the
 // answer is what Policy.Degraded makes it, or a miss, and the Lease knows nothing.
 func (s *Fleet) Ask(ctx context.Context, w *ram.Watch, key []byte, how Asking, ev *ram.Evicted) Asked {
 	call := callOf(ctx)
@@ -91,7 +91,7 @@ func (s *Fleet) answerForLoad(ctx context.Context, w *ram.Watch, key []byte, how
 	return a
 }
 
-// fetchWatched is ask for a key that the caller watches. With an error the copy is what
+// fetchWatched is fetch for a key that the caller watches. With an error the copy is what
 // Policy.Degraded makes the answer; without one and with no value, it is a miss.
 func (s *Fleet) fetchWatched(ctx context.Context, w *ram.Watch, key []byte, have *localCopy, call *shared.Call, ev *ram.Evicted) (localCopy, error) {
 	f, err := s.readServer(ctx, key, have)
@@ -111,7 +111,7 @@ func (s *Fleet) fetchWatched(ctx context.Context, w *ram.Watch, key []byte, have
 	return degraded.localCopy, err
 }
 
-// lease leases a key of which have is known, a miss or a value that is not the answer.
+// lease leases a key. have is the copy: a miss, or a value that is not the answer.
 func (s *Fleet) lease(ctx context.Context, w *ram.Watch, key []byte, have *localCopy, asked bool, a *Asked, call *shared.Call, ev *ram.Evicted) {
 	t := s.shared
 	expect, f, err := t.leaseFor(ctx, shared.Query{Key: key, Have: have.version})
@@ -134,7 +134,7 @@ func (s *Fleet) lease(ctx context.Context, w *ram.Watch, key []byte, have *local
 	}
 }
 
-// leaseObsolete leases a key of which the shared tier has a value that nobody wants.
+// leaseObsolete leases a key whose value in the shared tier is obsolete.
 func (s *Fleet) leaseObsolete(ctx context.Context, key []byte, version shared.Version, a *Asked) {
 	switch {
 	case a.State == local.Negative && s.local.IsNegativeObsolete(a.Value):
@@ -153,9 +153,9 @@ func (s *Fleet) leaseObsolete(ctx context.Context, key []byte, version shared.Ve
 }
 
 // watchAnew is another watch in place of one that is void, until end is called. A push has
-// voided that, often one from before the caller asked, such as for another process's lease.
-// Nobody needs it: the server tells whether the entry that a load expects is still there,
-// and what that stores here is watched from before it asks.
+// voided that, often one from before the caller's request, such as for another process's lease.
+// The void watch is not needed: the server compares the entry with the one that the load
+// expects, and a copy that the load stores here is watched from before its request.
 func (s *Fleet) watchAnew(w *ram.Watch, key []byte) (anew *ram.Watch, end func()) {
 	if !w.Voided() {
 		return w, func() {}
@@ -182,7 +182,7 @@ func (s *Fleet) Release(key []byte, l Lease) {
 }
 
 // SetLoaded is SetIf of a value that was loaded, in the shared tier too: there it replaces
-// what the Lease knows, and nothing else. If somebody has written the key meanwhile, here or
+// what the Lease knows, and nothing else. If the key was written meanwhile, here or
 // there, nothing is stored, and that is no error. A value that the shared tier did not
 // get is kept as storeSuspect says. spent says
 // that the Lease is used up.
@@ -214,7 +214,7 @@ func (s *Fleet) SetLoaded(ctx context.Context, w *ram.Watch, l Lease, key, value
 }
 
 // storeSuspect keeps an entry that the shared tier may not have, as a trusted copy for Policy.Bound
-// after its loader began: the source is asked for it once in that time, however long the tier is
+// after its loader began: it is loaded once in that time, however long the tier is
 // away. Afterwards it is a suspect one, if Policy.Degraded lets those be answers.
 func (s *Fleet) storeSuspect(ctx context.Context, w *ram.Watch, l *Lease, e *shared.Entry, ev *ram.Evicted) {
 	kept, call := *e, callOf(ctx)
@@ -236,7 +236,7 @@ func (s *Fleet) invalidateIfWatched(w *ram.Watch, key []byte, cause ram.Cause, e
 	_ = s.local.Write(&local.Change{Op: local.OpDropIf, Key: key, Watch: w, Cause: cause, Evicted: ev})
 }
 
-// DeleteLoaded is DeleteIf of a key of which a load has found no value to keep, in the shared
+// DeleteLoaded is DeleteIf of a key for which a load has found no value to keep, in the shared
 // tier too, as SetLoaded is SetIf.
 func (s *Fleet) DeleteLoaded(ctx context.Context, w *ram.Watch, l Lease, key []byte, ev *ram.Evicted) error {
 	if w.Voided() && !l.Held() {

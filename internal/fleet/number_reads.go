@@ -9,13 +9,13 @@ import (
 	"github.com/firncache/firn/internal/shared"
 )
 
-// GetToRead is Get for a read, of which known is what the caller knows of the number. It heeds
-// what the call's options say of the local copies, and of a tier that is unavailable.
+// GetToRead is Get for a read; known is the copy that the caller has. It follows
+// the call's options for the local copies, and of a tier that is unavailable.
 func (n *Numbers) GetToRead(ctx context.Context, id registry.ID, known *shared.Number) (*shared.Number, error) {
 	call := callOf(ctx)
 	holds := n.Holds(known)
 	if !holds {
-		if c := n.Find(id); c != nil { // somebody has asked since
+		if c := n.Find(id); c != nil { // it was fetched since
 			known, holds = c, n.Holds(c)
 		}
 	}
@@ -73,11 +73,10 @@ type Moment struct{ moment, changes uint64 }
 func (n *Numbers) Now() Moment { return Moment{n.moment.Load(), n.trust.Changes()} }
 
 // NumberAt is a number that an id had at a moment, or before it: what is made after it and
-// bears that number is worthless if the id was renewed since. It is 0 if that cannot be told.
+// bears that number is worthless if the id was renewed since. It is 0 if that is not known.
 //
-// A copy from before the moment is one. Otherwise the number is asked for; and then it is
-// asked for once more, for when that answer is here, so is the push of a change that
-// the first one has shown. If there was no push since the moment, nor any that could have been
+// A copy from before the moment is one. Otherwise the number is fetched twice: when the second
+// answer is here, so is the push of a change that the first one has shown. If there was no push since the moment, nor any that could have been
 // lost, the number was the same at the moment.
 func (n *Numbers) NumberAt(ctx context.Context, m Moment, id registry.ID) uint64 {
 	c := n.Find(id)
@@ -104,7 +103,7 @@ func (n *Numbers) changedSince(m Moment, id registry.ID) bool {
 
 // Latest is c, with which a write was made, if that was the number of its id at a moment
 // after the write began; otherwise the number by now. Without a cluster, a change from before the
-// write was pushed before the write's answer; with one, the number is asked for.
+// write was pushed before the write's answer; with one, the number is fetched.
 func (n *Numbers) Latest(ctx context.Context, c *shared.Number) (*shared.Number, error) {
 	if n.Holds(c) && n.trust.Slots() == 1 {
 		return c, nil

@@ -16,18 +16,18 @@ import (
 )
 
 // Numbers are the local copies of the numbers that all processes agree on, as many as there
-// is room for: what is not here is asked for. All methods are safe for concurrent use.
+// is room for; others are fetched. All methods are safe for concurrent use.
 //
 // The rule is that of other copies. Every change of a number, by a push or by a call of this
-// process, voids the copy and every question under way that may be answered with the number
+// process, voids the copy and every request under way that may be answered with the number
 // from before:
 //
-//	ask:         before = set.changed ─── the tier's answer ─── set.changed == before? keep
+//	fetch:       before = set.changed ─── the tier's answer ─── set.changed == before? keep
 //	Invalidate:  set.changed = another moment ─── void the copy
 //
 // A renewal does so when it begins, and again when its answer is here: so it wins over all
-// questions that were sent before the answer came. Of two that were under way at a time, of
-// which the tier may have done either last, neither is kept.
+// requests that were sent before the answer came. Of two that were under way at a time neither
+// is kept: the tier may have done either last.
 type Numbers struct {
 	tier   shared.Tier
 	trust  *shared.Trust
@@ -72,7 +72,7 @@ func (n *Numbers) set(id registry.ID) *numberSet {
 	return &n.Sets[(hi^lo)&uint64(len(n.Sets)-1)]
 }
 
-// wordOf is a word of an id, which is a hash but for its first bytes.
+// wordOf is a word of an id, which is a hash behind its first bytes.
 func wordOf(id registry.ID) (w uint64) {
 	for _, b := range id[8:] {
 		w = w<<8 | uint64(b)
@@ -102,12 +102,12 @@ func (n *Numbers) Get(ctx context.Context, id registry.ID) (*shared.Number, erro
 	return n.Ask(ctx, id)
 }
 
-// Ask asks the tier for the number of an id, whatever is known of it.
+// Ask fetches the number of an id from the tier, whatever copy there is.
 func (n *Numbers) Ask(ctx context.Context, id registry.ID) (*shared.Number, error) {
 	return n.ask(ctx, id, false)
 }
 
-// AskShared is Ask with the answer to a question that others may have asked, at since or later.
+// AskShared is Ask that shares a request with other callers if that began at since or later.
 func (n *Numbers) AskShared(ctx context.Context, id registry.ID, since int64) (*shared.Number, error) {
 	return n.questions.Do(ctx, id, since, func(ctx context.Context) (*shared.Number, error) { return n.Ask(ctx, id) })
 }
@@ -147,7 +147,7 @@ func (n *Numbers) error(ctx context.Context, err error) error {
 	return fmt.Errorf("%w: %w", shared.ErrUnavailable, err)
 }
 
-// keep keeps the copy that was asked for at a moment, or voids it if the number may have
+// keep keeps the copy that was requested at a moment, or voids it if the number may have
 // changed since.
 func (n *Numbers) keep(set *numberSet, c *shared.Number, before uint64, renewed bool) {
 	set.mu.Lock()
@@ -164,7 +164,7 @@ func (n *Numbers) keep(set *numberSet, c *shared.Number, before uint64, renewed 
 	}
 	at := n.room(set, c.ID)
 	if old := at.Swap(c); old != nil {
-		old.Void() // nobody would tell it of a change any more
+		old.Void() // no change would reach it any more
 	}
 }
 

@@ -8,7 +8,7 @@ import (
 	"github.com/firncache/firn/internal/shared"
 )
 
-// peeked is what Peek tells of a copy: nothing of a suspect one.
+// peeked is the result of Peek for a copy: a miss for a suspect one.
 func peeked(c *localCopy, n int) (v []byte, deadline int64, state local.State) {
 	if c.answers() {
 		return c.value, c.deadline, c.state
@@ -17,7 +17,7 @@ func peeked(c *localCopy, n int) (v []byte, deadline int64, state local.State) {
 }
 
 // PeekStale is Peek for a caller whose load has failed or is late: a suspect copy, which the
-// load could not check, is told if Policy.Degraded has it be an answer.
+// load could not check, is returned if Policy.Degraded has it be an answer.
 func (s *Fleet) PeekStale(ctx context.Context, hash uint64, dst, key []byte) (v []byte, deadline int64, state local.State) {
 	c, call := s.peekCopy(ctx, hash, dst, key, (*local.Store).PeekTiers), callOf(ctx)
 	if (c.state == local.Fresh || c.state == local.Stale) && s.shared.degraded(&call) == shared.DegradedStale {
@@ -26,17 +26,19 @@ func (s *Fleet) PeekStale(ctx context.Context, hash uint64, dst, key []byte) (v 
 	return peeked(&c, len(dst))
 }
 
+// PeekTiers is Peek of the copies in RAM and on the SSD.
 func (s *Fleet) PeekTiers(ctx context.Context, hash uint64, dst, key []byte) (v []byte, deadline int64, state local.State) {
 	c := s.peekCopy(ctx, hash, dst, key, (*local.Store).PeekTiers)
 	return peeked(&c, len(dst))
 }
 
+// PeekRAM is PeekTiers of RAM alone.
 func (s *Fleet) PeekRAM(hash uint64, dst, key []byte) (v []byte, deadline int64, state local.State) {
 	c := s.peekCopy(context.Background(), hash, dst, key, peekUpper)
 	return peeked(&c, len(dst))
 }
 
-// Inspect is Inspect with a shared tier, which is asked for what no trusted copy tells.
+// Inspect reads the shared tier unless a trusted copy has the value and the entry's own deadline.
 func (s *Fleet) Inspect(dst, key []byte) (v []byte, deadline int64, ok bool) {
 	ctx, hash := context.Background(), s.local.RAM.Hash(key)
 	have := s.peekCopy(ctx, hash, dst, key, (*local.Store).PeekTiers)
@@ -101,9 +103,8 @@ func (s *Fleet) LookupToKeep(ctx context.Context, dst, key []byte, here bool) (v
 	return value, k, nil
 }
 
-// TrustMark is taken before something that is kept is looked for, and TrustedSince asked when it
-// was found: it is an answer if its stamp is trusted, and was while it was looked for. There is
-// a shared tier.
+// TrustMark is taken before a search of the values that are kept, and given to TrustedSince when
+// one was found: that is an answer if its stamp is trusted, and was during the search.
 func (s *Fleet) TrustMark() uint64 { return s.shared.trust.Mark() }
 
 // TrustedSince reports whether what has this stamp is an answer: see TrustMark.

@@ -11,7 +11,7 @@ import (
 )
 
 // pushReceiver is shared.Local: what the shared tier may call. It does not hold on to the
-// store, so that one which nobody closed can be collected.
+// store, so that one that was not closed can be collected.
 type pushReceiver struct {
 	store weak.Pointer[Fleet]
 	now   func() int64
@@ -65,8 +65,8 @@ func (l pushReceiver) numbers() *Numbers {
 	return nil
 }
 
-// notifications are the records of which OnEvict is still to be told, by a goroutine of its own:
-// whoever made them leave reads from the network. It ends when there is nothing to tell.
+// notifications are the records that a goroutine of its own reports to OnEvict: the goroutine
+// that dropped them reads from the network. It ends when none are left.
 type notifications struct {
 	mu      sync.Mutex
 	lists   []ram.Evicted
@@ -75,8 +75,8 @@ type notifications struct {
 	closed  bool
 }
 
-// maxUntold is how many bytes of records may wait for an OnEvict that is slow, before it is
-// not told of more.
+// maxUntold is how many bytes of records may wait for an OnEvict that is slow, before
+// more are dropped.
 const maxUntold = 16 << 20
 
 func (u *notifications) add(ev ram.Evicted) {
@@ -91,18 +91,18 @@ func (u *notifications) add(ev ram.Evicted) {
 	u.bytes += ev.Bytes()
 	if u.lists = append(u.lists, ev); !u.telling {
 		u.telling = true
-		go u.tell()
+		go u.run()
 	}
 }
 
-// close has nobody be told any more, but of the records of one push, under way.
+// close drops the queue; one notification that has started may finish.
 func (u *notifications) close() {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	u.lists, u.bytes, u.closed = nil, 0, true
 }
 
-// next takes the records of one push; false ends tell.
+// next takes the records of one push; false ends run.
 func (u *notifications) next() (ev ram.Evicted, ok bool) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -114,7 +114,7 @@ func (u *notifications) next() (ev ram.Evicted, ok bool) {
 	return ev, true
 }
 
-func (u *notifications) tell() {
+func (u *notifications) run() {
 	for ev, ok := u.next(); ok; ev, ok = u.next() {
 		ev.Notify()
 	}

@@ -14,8 +14,7 @@ type Batch struct {
 	inShared queries
 }
 
-// queries is the scratch space for the keys of a batch that the shared tier is asked
-// for.
+// queries is the scratch space for the keys of a batch that are read from the shared tier.
 type queries struct {
 	queries []shared.Query
 	index   []int // of each query in the batch
@@ -26,7 +25,7 @@ type queries struct {
 	checks  int  // queries of suspect copies
 }
 
-// reset makes a batch one of which nothing was found.
+// reset makes a batch one without any value.
 func (b *Batch) reset(s *Fleet, keys [][]byte) {
 	b.Reset(len(keys))
 	b.Hashes = b.Hashes[:0]
@@ -35,8 +34,8 @@ func (b *Batch) reset(s *Fleet, keys [][]byte) {
 	}
 }
 
-// collect cuts the trailers off what was found, and makes queries for the keys of which there
-// is no trusted copy. read says that the SSD could be read.
+// collect cuts the trailers off what was found, and makes queries for the keys without a
+// trusted copy. read says that the SSD could be read.
 func (q *queries) collect(s *Fleet, ctx context.Context, b *Batch, keys [][]byte, mark uint64, skipLocal, read bool) {
 	q.queries, q.index, q.have, q.failed = q.queries[:0], q.index[:0], q.have[:0], false
 	q.checks = 0

@@ -64,6 +64,7 @@ func (s *Fleet) finishLookup(n int, mark uint64, ctx context.Context, dst, key [
 	return a.found(dst, err)
 }
 
+// LookupEntry is Lookup that also returns the deadline, 0 for never, and the value's place.
 func (s *Fleet) LookupEntry(ctx context.Context, dst, key []byte) (value []byte, deadline int64, at local.Place, err error) {
 	a, err := s.lookupTiers(ctx, dst, key)
 	if value, err = a.found(dst, err); err != nil {
@@ -72,6 +73,7 @@ func (s *Fleet) LookupEntry(ctx context.Context, dst, key []byte) (value []byte,
 	return value, a.deadline, a.at, nil
 }
 
+// LookupDeadline is Lookup that also returns the deadline, if it is known.
 func (s *Fleet) LookupDeadline(ctx context.Context, dst, key []byte) (value []byte, deadline int64, known bool, err error) {
 	a, err := s.lookupTiers(ctx, dst, key)
 	if value, err = a.found(dst, err); err != nil {
@@ -80,7 +82,7 @@ func (s *Fleet) LookupDeadline(ctx context.Context, dst, key []byte) (value []by
 	return value, a.deadline, a.known, nil
 }
 
-// LookupLocal is Lookup, of trusted copies in the local tiers alone, that also tells the
+// LookupLocal is Lookup, of trusted copies in the local tiers alone, that also returns the
 // deadline, if it is known.
 func (s *Fleet) LookupLocal(ctx context.Context, dst, key []byte) (value []byte, deadline int64, known bool, err error) {
 	if callOf(ctx).SkipLocal {
@@ -134,7 +136,7 @@ func (s *Fleet) mayServeSuspect(have *localCopy, call *shared.Call) bool {
 	return t.policy.SoftTimeout > 0 && have.state == local.Fresh && t.degraded(call) == shared.DegradedStale
 }
 
-// fetchWithSoftTimeout is ask that waits for SoftTimeout at most. The check goes on, so that the copy is
+// fetchWithSoftTimeout is fetch that waits for SoftTimeout at most. The check goes on, so that the copy is
 // trusted when the answer has come.
 func (s *Fleet) fetchWithSoftTimeout(ctx context.Context, hash uint64, n int, key []byte, have *localCopy, call *shared.Call) (answer, error) {
 	type result struct {
@@ -178,7 +180,7 @@ func (s *Fleet) done(r *request) {
 }
 
 // fetch reads a key from the shared tier, and stores a copy unless the key is written, or
-// invalidated, from before it was asked for until then. have is the copy that is suspect, if
+// invalidated, from before the request until then. have is the copy that is suspect, if
 // there is one, behind n bytes. With shared.ErrNotFound, the version is that of what is no
 // value.
 func (s *Fleet) fetch(ctx context.Context, hash uint64, n int, key []byte, have *localCopy, call *shared.Call) (a answer, err error) {
@@ -202,7 +204,7 @@ func (s *Fleet) fetch(ctx context.Context, hash uint64, n int, key []byte, have 
 	return a, err
 }
 
-// readServer asks the shared tier for a key, behind the suspect copy, if there is one.
+// readServer reads a key from the shared tier, behind the suspect copy, if there is one.
 func (s *Fleet) readServer(ctx context.Context, key []byte, have *localCopy) (shared.Found, error) {
 	if have.state != local.Miss {
 		s.shared.count.checks.Add(1)
@@ -221,9 +223,9 @@ func (s *Fleet) noteAbsent(w *ram.Watch, ev *ram.Evicted, key []byte, have *loca
 	}
 }
 
-// dropUnstored drops what is here of a key that a reader has found, of this version, in the shared
-// tier and not stored: it may be what was there before, which he must not find next. Of many
-// who read the same at once, and of whom one has stored it, none drops it.
+// dropUnstored drops the copy of a key that a reader has found, in this version, in the shared
+// tier and not stored: the copy may be an older one, which the reader must not find next. If one
+// of many readers at once has stored it, none drops it.
 func (s *Fleet) dropUnstored(hash uint64, key []byte, found shared.Version, ev *ram.Evicted) {
 	c := s.peekCopy(context.Background(), hash, nil, key, peekUpper)
 	if c.state == local.Miss && (!s.local.MayBeOnSSD(hash)) || c.state != local.Miss && c.version == found {

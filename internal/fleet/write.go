@@ -12,17 +12,18 @@ import (
 
 // A write with a shared tier:
 //
-//  1. what is here of the key is dropped, lest it be an answer while the server has another
+//  1. what is here of the key is dropped, so that it is no answer when the server has another
 //     value already, and loads under way are void;
-//  2. the key is watched, and the shared tier asked to write;
-//  3. when it has, a copy is stored if nobody has written the key here, or elsewhere as far as
+//  2. the key is watched, and written to the shared tier;
+//  3. when it has, a copy is stored if the key was not written here, or elsewhere as far as
 //     that is known. This voids the reads under way, which may have found the older value. Of
-//     two writes from here nobody knows which one the server did last: neither is kept;
-//  4. otherwise, and when nobody knows what has become of the write, the key is dropped again,
+//     two writes from here either may be the last that the server did: neither is kept;
+//  4. otherwise, and when the outcome of the write is not known, the key is dropped again,
 //     which voids them, too.
 //
-// What becomes of the copy is no matter of the caller's.
+// An error of the copy is none of the write.
 
+// Set stores a value, in the shared tier first.
 func (s *Fleet) Set(ctx context.Context, hash uint64, key, value []byte, deadline int64) error {
 	return s.writeServer(ctx, hash, shared.Entry{Key: key, Value: value, Deadline: deadline}, shared.Anything)
 }
@@ -60,6 +61,7 @@ func (s *Fleet) storeOrInvalidate(w *ram.Watch, e *shared.Entry, written shared.
 	s.invalidate(w.Hash(), e.Key, ram.Invalidated, ev)
 }
 
+// Delete removes a value, in the shared tier too.
 func (s *Fleet) Delete(ctx context.Context, key []byte) error {
 	return s.removeServer(ctx, s.local.RAM.Hash(key), key, shared.Anything)
 }
@@ -128,6 +130,7 @@ func (s *Fleet) writeError(e *shared.Entry, err error) error {
 // writeWindow is how many writes of a batch the shared tier is given at once.
 const writeWindow = 256
 
+// SetMulti stores many values, as many as it can, and returns the first error.
 func (s *Fleet) SetMulti(ctx context.Context, keys, values [][]byte, deadline int64, each func() int64) (first error) {
 	if s.local.RAM.Closed() {
 		return local.ErrClosed
@@ -175,6 +178,7 @@ func (s *Fleet) writeMulti(ctx context.Context, entries []shared.Entry, watches 
 	return first
 }
 
+// DeleteMulti removes many values, as many as it can, and returns the first error.
 func (s *Fleet) DeleteMulti(ctx context.Context, keys [][]byte) (first error) {
 	if s.local.RAM.Closed() {
 		return local.ErrClosed

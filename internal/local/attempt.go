@@ -40,9 +40,9 @@ func (s *Store) End(a *Attempt) {
 	a.Key = nil
 }
 
-// Look appends the value of the attempt's key to dst, and tells its deadline, 0 for
-// never. Without a live value it reports false, and dst as it was; if whether there is one
-// cannot be told, the error says why: it is one of Lookup's, or ErrChanged if the
+// Look appends the value of the attempt's key to dst, and returns its deadline, 0 for
+// never. Without a live value it reports false, and dst as it was; if it is not known whether
+// there is one, the error says why: it is one of Lookup's, or ErrChanged if the
 // attempt has failed. It counts as a read.
 func (s *Store) Look(ctx context.Context, a *Attempt, dst []byte) (value []byte, deadline int64, ok bool, err error) {
 	value, deadline, ok = s.RAM.GetWithDeadline(dst, a.Key)
@@ -88,7 +88,7 @@ func (s *Store) lookBelow(ctx context.Context, a *Attempt, dst []byte, found fun
 
 // getUncleared is Get of the SSD tier for a watched key. While both tiers are being cleared,
 // what is there is gone: if Clear has been where the key is watched, the watch does not
-// tell of it any more.
+// notice that any more.
 func (s *Store) getUncleared(ctx context.Context, dst, key []byte, hash uint64) (ssd.Found, error) {
 	if s.ssd.clearing.Load() != 0 {
 		return ssd.Found{}, ssd.ErrNotFound
@@ -96,8 +96,8 @@ func (s *Store) getUncleared(ctx context.Context, dst, key []byte, hash uint64) 
 	return s.ssd.tier.Get(ctx, dst, key, hash)
 }
 
-// Replace stores a value for the attempt's key. It fails with ErrChanged if somebody else has
-// written that, and as Set does. A deadline of 0 is never.
+// Replace stores a value for the attempt's key. It fails with ErrChanged if the key was
+// written since Begin, and as Set does. A deadline of 0 is never.
 func (s *Store) Replace(a *Attempt, value []byte, deadline int64) error {
 	return s.attempt(a, &Change{Op: OpSetIf, Value: value, Deadline: deadline})
 }

@@ -1,10 +1,10 @@
 package local
 
-// writeWindow is how many writes of a batch the hook is told of at once.
+// writeWindow is how many writes of a batch are one pass of the write protocol.
 const writeWindow = 32
 
 // SetMulti stores values[i] under keys[i], as many as it can, and returns the
-// first error. With each, that is asked for the deadline of every value.
+// first error. each, if given, returns the deadline of every value.
 func (s *Store) SetMulti(keys, values [][]byte, deadline int64, each func() int64) (first error) {
 	for len(keys) > 0 {
 		n := min(len(keys), writeWindow)

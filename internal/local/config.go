@@ -20,10 +20,10 @@ type Config struct {
 	Grace       int64            // how long the tiers keep expired entries, in milliseconds
 	Simulation  ram.Simulation   // of the cache at other sizes
 	Evicted     func(key, value []byte, cause ram.Cause)
-	Wants       func(key []byte, cause ram.Cause) bool // whether Evicted is to be told: as ram.Config has it
+	Wants       func(key []byte, cause ram.Cause) bool // whether Evicted is to be called: as ram.Config has it
 
 	Dir string     // of the SSD tier; empty: there is none
-	SSD ssd.Config // but for FS, Memory, Grace, Now and Machine, which the Store gives
+	SSD ssd.Config // without FS, Memory, Grace, Now and Machine, which the Store gives
 
 	Mirror time.Duration // how often what is in RAM alone is copied to the SSD tier; 0: never
 
@@ -41,7 +41,7 @@ const Forever time.Duration = math.MaxInt64
 // step back by as much as a value lives.
 const atOpen = int64(MaxTTL / time.Millisecond)
 
-// ticker tells the time in milliseconds, always above 0: a deadline below 0 is
+// ticker is the time in milliseconds, always above 0: a deadline below 0 is
 // that of a negative entry. With an SSD tier the store has that tier's time, made of it.
 func (cfg *Config) ticker() func() int64 {
 	if cfg.Clock == nil && clock.InBubble() {
@@ -55,7 +55,7 @@ func (cfg *Config) ticker() func() int64 {
 }
 
 // wall is the time in milliseconds since 1970, as it was at Open and goes on from there by the
-// ticker: nobody sets it meanwhile.
+// ticker: no change of the system's clock moves it.
 func (cfg *Config) wall() func() int64 {
 	tick, at := cfg.ticker(), time.Now
 	if cfg.Clock != nil {
@@ -73,7 +73,7 @@ func (cfg *Config) machine() func() int64 {
 	return clock.Machine
 }
 
-// WriteHook is told of every write, so that a cache above the store never answers with
+// WriteHook is called for every write, so that a cache above the store never answers with
 // an older value than the store has. Its methods may be called from many goroutines at
 // once, and are called with no lock of the store held.
 type WriteHook interface {

@@ -6,7 +6,7 @@ import "bytes"
 // firntest has the user's words for it.
 type Force struct{ s *Store }
 
-// Evict takes a key's record out of both tiers. It asks the disk for nothing.
+// Evict takes a key's record out of both tiers. It does not read the disk.
 func (f Force) Evict(key []byte) (ok bool) {
 	ok = f.s.RAM.Evict(func(k []byte) bool { return bytes.Equal(k, key) }, false) > 0
 	if hash := f.s.RAM.Hash(key); f.s.ssd != nil && f.s.ssd.Has(hash) {
@@ -33,7 +33,7 @@ func (f Force) EvictAll() {
 	f.s.KeepAlive()
 }
 
-// Demote takes the records of which pick reports true out of RAM, to the SSD if there is
+// Demote takes the records that pick chooses out of RAM, to the SSD if there is
 // one: they are on the disk when it returns, and in no buffer.
 func (f Force) Demote(pick func(key []byte) bool) (n int) {
 	n = f.s.RAM.Evict(pick, true)

@@ -38,7 +38,7 @@ type Simulated struct {
 	SSDHits      uint64 // of the misses, those that the SSD has answered
 }
 
-// Simulated asks the simulations.
+// Simulated returns the findings of the simulations.
 func (s *Store) Simulated() (r Simulated) {
 	r.RAM, r.Both, r.HasRAM, r.HasBoth = s.RAM.Simulated()
 	r.RAMBytes, r.Hits, r.Misses = s.RAM.Figures()

@@ -1,6 +1,6 @@
 package local
 
-// obsoleteRecords recognizes records that nobody wants any more and that were not deleted.
+// obsoleteRecords recognizes records without a reader that were not deleted.
 type obsoleteRecords struct {
 	value    func(key, head []byte) bool
 	negative func(value []byte) bool // nil: none is

@@ -8,7 +8,7 @@ import (
 )
 
 // pace shares the time of a Shutdown. Without its index the log is worth nothing after
-// the machine was started anew, so the end of the time is kept for saving that: twice as
+// the machine was started again, so the end of the time is kept for saving that: twice as
 // long as it takes at the speed at which the disk has written so far, but at least an
 // eighth of the whole and at most half.
 type pace struct {

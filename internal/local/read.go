@@ -38,7 +38,7 @@ func (s *Store) FinishLookup(n int, ctx context.Context, dst, key []byte) ([]byt
 	return v, err
 }
 
-// LookupDeadline is Lookup that also tells the deadline, if that is known: of a copy that
+// LookupDeadline is Lookup that also returns the deadline, if that is known: of a copy that
 // does not live as long as its entry it is not.
 func (s *Store) LookupDeadline(ctx context.Context, dst, key []byte) (value []byte, deadline int64, known bool, err error) {
 	value, deadline, _, err = s.LookupEntry(ctx, dst, key)
@@ -55,7 +55,7 @@ const (
 	InShared
 )
 
-// LookupEntry is Lookup that also tells the deadline, 0 for never, and where the value was
+// LookupEntry is Lookup that also returns the deadline, 0 for never, and where the value was
 // found. A deadline that slides has moved.
 func (s *Store) LookupEntry(ctx context.Context, dst, key []byte) (value []byte, deadline int64, at Place, err error) {
 	value, deadline, ok := s.RAM.GetWithDeadline(dst, key)
@@ -106,7 +106,7 @@ const (
 )
 
 // Peek appends to dst the value that the store has of a key with this hash, also if Get
-// does not tell it, but none that is obsolete. It counts as no read. A fresh value is looked for in RAM alone: a caller
+// does not return it, but none that is obsolete. It counts as no read. A fresh value is looked for in RAM alone: a caller
 // who loads has looked below already.
 func (s *Store) Peek(ctx context.Context, hash uint64, dst, key []byte) (v []byte, deadline int64, state State) {
 	if s.grace.Load() == 0 {

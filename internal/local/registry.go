@@ -15,7 +15,7 @@ func (s *Store) openRegistry(ramBytes int64) {
 }
 
 // OpenRegistry makes the registry ready, without a shared tier. With RAM alone it is paid for
-// with a part of the RAM budget, for which records may have to leave, with OnEvict told: so it
+// with a part of the RAM budget, for which records may have to leave, and OnEvict is called: so it
 // is called under no lock. Of a budget that has nothing to spare it takes nothing.
 func (s *Store) OpenRegistry() {
 	if o := s.registry; o.table.Load() == nil {

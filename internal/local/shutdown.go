@@ -7,8 +7,8 @@ import (
 )
 
 // Shutdown ends the store and gives its memory back. The entries of RAM go to the SSD
-// tier first, as far as ctx lets them: see pace. Whoever comes second waits for the
-// first. OnEvict is called when nobody waits any more: it may call Shutdown, too.
+// tier first, as far as ctx lets them: see pace. A second call waits for the
+// first. OnEvict is called when no call waits any more: it may call Shutdown, too.
 func (s *Store) Shutdown(ctx context.Context) error {
 	first, err := s.ending.begin(ctx)
 	if !first {

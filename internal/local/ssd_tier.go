@@ -111,7 +111,7 @@ func (d *ssdTier) clear(upper *ram.Tier) (ok bool) {
 }
 
 // evictions is ssd.Evictions: it has the RAM tier note what the SSD tier evicts, so that
-// OnEvict is told of it as of any other record.
+// OnEvict is called for it as for any other record.
 type evictions struct {
 	ram     *ram.Tier // set before the SSD tier starts
 	closing atomic.Bool

@@ -28,12 +28,12 @@ type Store struct {
 	above     func(context.Context) error // closes what lies above; nil: nothing does
 }
 
-// KeepAlive ends every method that has used the tiers: until there, whoever holds
+// KeepAlive ends every method that has used the tiers: until there, the owner of
 // the store is reachable, and the tiers' memory is mapped.
 func (s *Store) KeepAlive() { runtime.KeepAlive(s) }
 
-// freeWhenUnreachable has the tiers' memory freed when nobody can reach the store
-// any more; above closes what lies above, and does not hold on to the store. The memory's address space outlives Close, so that a late reader finds
+// freeWhenUnreachable has the tiers' memory freed when the store is no longer
+// reachable; above closes what lies above, and does not hold on to the store. The memory's address space outlives Close, so that a late reader finds
 // zeros and not a fault.
 func (s *Store) freeWhenUnreachable(above func(context.Context) error) {
 	s.above = above
@@ -49,7 +49,7 @@ type leftTiers struct {
 	registry *registryOwner
 }
 
-// free gives back the tiers' memory and files. A store that nobody closed is closed
+// free gives back the tiers' memory and files. A store that was not closed is closed
 // first, without writing RAM's entries to the SSD.
 func (t leftTiers) free() {
 	if t.ssd == nil && t.above == nil {
@@ -134,8 +134,7 @@ func (s *Store) All(yield func(key, value []byte) bool) {
 	s.KeepAlive()
 }
 
-// Tell has Config.Evicted, which there is, be told from now on of records that leave for
-// these causes, and of no others.
+// Tell sets the causes for which Config.Evicted, which is given, is called from now on.
 func (s *Store) Tell(causes ram.Causes) {
 	s.RAM.Tell(causes)
 	s.KeepAlive()
@@ -214,7 +213,7 @@ type ending struct{ ended atomic.Pointer[chan struct{}] }
 // begin reports whether the caller is the first, who calls end. Another returns when
 // that was called, or with the error of ctx.
 func (e *ending) begin(ctx context.Context) (first bool, err error) {
-	ended := make(chan struct{}) // by whoever ends the store: it may have been opened in another bubble
+	ended := make(chan struct{}) // by the caller that ends the store: that may have been opened in another bubble
 	if e.ended.CompareAndSwap(nil, &ended) {
 		return true, nil
 	}

@@ -19,7 +19,7 @@ func (s *Store) Touch(ctx context.Context, key []byte, deadline int64) (ok bool,
 	return err == nil, err
 }
 
-// touchOnSSD touches a value that RAM does not have, until nobody has written the key
+// touchOnSSD touches a value that RAM does not have, until the key was not written
 // meanwhile.
 func (s *Store) touchOnSSD(ctx context.Context, w *Change) error {
 	var a Attempt
@@ -31,7 +31,7 @@ func (s *Store) touchOnSSD(ctx context.Context, w *Change) error {
 }
 
 // tryTouchOnSSD is one try. The read promotes the value, with its copy on the SSD; if RAM
-// has no room for that, it is set anew.
+// has no room for that, it is set again.
 func (s *Store) tryTouchOnSSD(ctx context.Context, a *Attempt, w *Change) error {
 	s.Begin(a, w.Key)
 	defer s.End(a)

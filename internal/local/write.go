@@ -6,7 +6,7 @@ import (
 	"github.com/firncache/firn/internal/ram"
 )
 
-// SetWriteHook has every write that begins, or ends, from now on be told to h. A
+// SetWriteHook has h called for every write that begins, or ends, from now on. A
 // store without a hook spends nothing on it; one never loses it again.
 func (s *Store) SetWriteHook(h WriteHook) { s.hook.Store(&h) }
 
@@ -38,12 +38,12 @@ type Change struct {
 // Write is the write protocol. Every change of a key follows it, and so does writeMulti,
 // for several at once:
 //
-//  1. the hook, if there is one, is told that the key is about to change;
+//  1. the hook, if there is one, is called before the key changes;
 //  2. the RAM tier changes it, and has the lower tier invalidate its copy first;
-//  3. the hook is told that it has changed;
-//  4. the write is acknowledged: its caller is told the error, in the user's words.
+//  3. the hook is called after the change;
+//  4. the write is acknowledged: its caller gets the error, in the user's words.
 //
-// A hook that comes between 1 and 3 is told at 3.
+// A hook that is set between 1 and 3 is called at 3.
 func (s *Store) Write(w *Change) error {
 	var token any
 	if h := s.hook.Load(); h != nil {
