@@ -194,6 +194,16 @@ func NewTyped[K comparable, V any](c *Cache, namespace string, opts TypedOptions
 	return t, nil
 }
 
+// New is a typed cache on a Cache of its own, with Options.RAMBytes and no other option. When it
+// is forgotten, the collector frees both.
+func New[K comparable, V any](ramBytes int64) (*Typed[K, V], error) {
+	c, err := Open(Options{RAMBytes: ramBytes})
+	if err != nil {
+		return nil, err
+	}
+	return NewTyped(c, "firn.New", TypedOptions[K, V]{})
+}
+
 func newTypedError(namespace string, err error) error {
 	return fmt.Errorf("firn: NewTyped %q: %w", namespace, err)
 }
