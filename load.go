@@ -57,7 +57,7 @@ func (c *Cache) GetOrLoad(ctx context.Context, dst, key []byte, load LoadFunc) (
 	if v, ok := c.getOrRefresh(ctx, &c.loads, dst, key, load); ok {
 		return v, nil
 	}
-	v, _, err := c.loads.Load(ctx, dst, key, load)
+	v, _, err := c.loads.Load(ctx, dst, key, load, false)
 	return v, err
 }
 
@@ -70,7 +70,7 @@ func (c *Cache) GetOrLoadEntry(ctx context.Context, dst, key []byte, load LoadFu
 	if v, found, ok := c.findOrRefresh(ctx, &c.loads, dst, key, load); ok {
 		return Entry{v, c.timeTo(found.Deadline), tierOf(found.At), OutcomeHit}, nil
 	}
-	v, came, err := c.loads.Load(ctx, dst, key, load)
+	v, came, err := c.loads.Load(ctx, dst, key, load, false)
 	e := Entry{Value: v}
 	e.Outcome, e.Tier = outcomeOf(came)
 	return e, err

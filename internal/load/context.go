@@ -51,8 +51,11 @@ func (c *loaderContext) Err() error {
 
 // Value is the caller's value of key.
 func (c *loaderContext) Value(key any) any {
-	if key == (directivesKey{}) {
+	switch key {
+	case directivesKey{}:
 		return c.directives
+	case keyContextKey{}:
+		return nil // that of a load around this one is none of this
 	}
 	if std := c.ended(); std != nil {
 		if v := std.Value(key); v != nil { // context.Cause looks it up

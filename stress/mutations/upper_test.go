@@ -118,6 +118,16 @@ var upper = []mutation{{
 	new:   "if false {",
 	pkg:   "./internal/tests/loads", test: "TestSupersededLoadIsNotJoined",
 }, {
+	guard: "bytes that a caller was given are not read into again",
+	file:  "typed.go",
+	old:   "\t\ts.taken = true\n",
+	pkg:   "./internal/tests/typed", test: "TestBytesAreTheCallers", quick: true,
+}, {
+	guard: "callers who share a load have a copy each",
+	file:  "internal/load/load.go",
+	old:   "f.sole && ",
+	pkg:   "./internal/tests/typed", test: "TestLoadedBytesAreEachCallers",
+}, {
 	guard: "a load looks again before it calls the loader",
 	file:  "internal/load/load.go",
 	old:   "if res, ok := g.recheck(call, f, why); ok {",
