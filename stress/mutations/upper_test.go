@@ -390,4 +390,22 @@ var upper = []mutation{{
 	old:   "if t.isObsolete(&r) {",
 	new:   "if false {",
 	pkg:   "./internal/ssd", test: "TestCleaningDropsObsolete",
+}, {
+	guard: "a call that skips local copies does not find one on the way to a hot value",
+	file:  "internal/fleet/peek.go",
+	old:   "if s.SkipsLocal(ctx) {",
+	new:   "if false {",
+	pkg:   "./internal/tests/shared", test: "TestSharedOutcomes",
+}, {
+	guard: "a cache that is off stores no load",
+	file:  "internal/load/store_result.go",
+	old:   "case ttl <= 0 || g.cfg.Off,",
+	new:   "case ttl <= 0,",
+	pkg:   "./internal/tests/bytes", test: "TestOff",
+}, {
+	guard: "a cache that is off keeps nothing of a Set",
+	file:  "cache.go",
+	old:   "\tif c.off {\n\t\treturn c.keepNothing()\n\t}\n\treturn c.store.Set(hash",
+	new:   "\treturn c.store.Set(hash",
+	pkg:   "./internal/tests/bytes", test: "TestOff",
 }}
