@@ -116,7 +116,7 @@ func (t *Typed[K, V]) decodeHere(ctx context.Context, stored []byte) (v V, ok, f
 			return v, false, true, nil
 		}
 		switch err = t.c.typed.tags.Check(ctx, tags); {
-		case err == typed.ErrObsolete:
+		case err == typed.ErrObsolete || err == typed.ErrExpired:
 			t.c.typed.tagMisses.Add(1)
 			return v, false, false, nil
 		case err == ErrNotFound:

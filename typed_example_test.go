@@ -13,20 +13,6 @@ import (
 	"github.com/firncache/firn"
 )
 
-// One cache of one type.
-func ExampleNew() {
-	names, err := firn.New[int64, string](64 << 20)
-	if err != nil {
-		log.Fatal(err)
-	}
-	if err := names.Set(7, "Ada"); err != nil {
-		log.Fatal(err)
-	}
-	name, ok := names.Get(7)
-	fmt.Println(name, ok)
-	// Output: Ada true
-}
-
 func ExampleNewTyped() {
 	c := openCache(firn.Options{RAMBytes: 1 << 20})
 	defer c.Close()
@@ -329,4 +315,37 @@ func openCache(opts firn.Options) *firn.Cache {
 		log.Fatal(err)
 	}
 	return c
+}
+
+// A page that has changed is made anew, and where that fails the old one is better than none.
+func ExampleTyped_ExpireTag() {
+	c := openCache(firn.Options{RAMBytes: 1 << 20, Loading: firn.LoadingOptions{StaleIfError: time.Hour}})
+	defer c.Close()
+	pages, err := firn.NewTyped(c, "pages", firn.TypedOptions[string, string]{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	page := "skis for 499"
+	render := func(ctx context.Context, path string) (string, error) {
+		if page == "" {
+			return "", errors.New("the database is down")
+		}
+		return page, firn.SetLoadTags(ctx, "product:42")
+	}
+	show := func() {
+		page, err := pages.GetOrLoad(context.Background(), "/products/42", render)
+		fmt.Println(page, err)
+	}
+	show()
+	page = ""
+	if err := pages.ExpireTag(context.Background(), "product:42"); err != nil {
+		log.Fatal(err)
+	}
+	show()
+	_, ok := pages.Get("/products/42")
+	fmt.Println("fresh:", ok)
+	// Output:
+	// skis for 499 <nil>
+	// skis for 499 <nil>
+	// fresh: false
 }

@@ -24,8 +24,31 @@ const MaxTags = 16
 // process may find a value within the bound, and what that tier has forgotten of a tag makes its
 // values worthless, too.
 func (t *Typed[K, V]) InvalidateTag(ctx context.Context, tag string) error {
+	if err := t.checkTag("InvalidateTag", tag); err != nil {
+		return err
+	}
+	return t.c.typed.tags.Invalidate(ctx, t.tagSpace, tag)
+}
+
+// ExpireTag makes every value of the namespace stale that was stored with the tag, as if its time
+// to live were over, or obsolete without StaleWhileRevalidate and StaleIfError. When it returns nil,
+// no read finds one of them, as after InvalidateTag; but until a load has replaced it, GetOrLoad and
+// GetOrLoadMulti may answer with it, for as long as these two options say: counted from the call,
+// and anew from a later one that comes before it is over. InvalidateTag ends that at once. What a
+// load under way returns is stored as stale, what is stored with the tag afterwards is fresh.
+//
+// With a shared tier it fails, with an error that wraps errors.ErrUnsupported.
+func (t *Typed[K, V]) ExpireTag(_ context.Context, tag string) error {
+	if err := t.checkTag("ExpireTag", tag); err != nil {
+		return err
+	}
+	return t.c.typed.tags.Expire(t.tagSpace, tag, t.loads.Config().Grace())
+}
+
+// checkTag is why a call cannot change a tag.
+func (t *Typed[K, V]) checkTag(call, tag string) error {
 	if err := typed.CheckTag(tag); err != nil {
-		return fmt.Errorf("firn: InvalidateTag: %w", err)
+		return fmt.Errorf("firn: %s: %w", call, err)
 	}
 	switch {
 	case t.closed.Load():
@@ -33,7 +56,7 @@ func (t *Typed[K, V]) InvalidateTag(ctx context.Context, tag string) error {
 	case t.c.store.Closed():
 		return ErrClosed
 	}
-	return t.c.typed.tags.Invalidate(ctx, t.tagSpace, tag)
+	return nil
 }
 
 // useTags has the tiers ask whether a value's tags were invalidated.
@@ -85,17 +108,24 @@ func withHeadOf(stored, value []byte) []byte {
 }
 
 // checkTags is the error of a stored value if its tags do not hold. One of which a tag was
-// invalidated it counts, and deletes.
+// invalidated, or has expired, it counts, and the former it deletes.
 func (c *Cache) checkTags(ctx context.Context, tags typed.Head, key, stored []byte) error {
-	err := c.typed.tags.Check(ctx, tags)
-	if err != typed.ErrObsolete {
+	switch err := c.typed.tags.Check(ctx, tags); err {
+	case typed.ErrObsolete:
+		c.typed.tagMisses.Add(1)
+		return errors.Join(errInvalidated, c.store.DeleteIfEqual(ctx, key, stored))
+	case typed.ErrExpired:
+		c.typed.tagMisses.Add(1)
+		return errTagExpired
+	default:
 		return err
 	}
-	c.typed.tagMisses.Add(1)
-	return errors.Join(errInvalidated, c.store.DeleteIfEqual(ctx, key, stored))
 }
 
-var errInvalidated = fmt.Errorf("%w: a tag of the value was invalidated", ErrNotFound)
+var (
+	errInvalidated = fmt.Errorf("%w: %w", ErrNotFound, typed.ErrObsolete)
+	errTagExpired  = fmt.Errorf("%w: %w", ErrNotFound, typed.ErrExpired)
+)
 
 // inspect is the deadline of s.key, if there is a value and its tags hold.
 func (t *Typed[K, V]) inspect(s *scratch[K]) (deadline int64, ok bool) {
@@ -117,8 +147,8 @@ func (t *Typed[K, V]) inspect(s *scratch[K]) (deadline int64, ok bool) {
 // context, or one made from it; the last call counts.
 //
 // A value with a tag that was invalidated since its load began is not kept. Nor is one with more
-// than MaxTags tags, which is no error: Stats.TagOverflows counts it. After ErrNotModified a value
-// keeps the tags that it had.
+// than MaxTags tags, which is no error: its callers get it, and Stats.TagOverflows counts it. A
+// value that was not modified (ErrNotModified) keeps the tags that it had.
 func SetLoadTags(ctx context.Context, tags ...string) error {
 	l, ok := load.Note(ctx).(*loadTags)
 	if !ok {
@@ -151,6 +181,17 @@ type valueTags struct {
 	head     typed.Head
 	unknown  bool // nothing is to be kept
 	overflow bool // because there were too many tags
+}
+
+// renewed is a stored value, if a tag of it has expired as one that was made since the load began whose
+// loader's context ctx is.
+func (t *Typed[K, V]) renewed(ctx context.Context, stored []byte) []byte {
+	l, ok := load.Note(ctx).(*loadTags)
+	tags, value, tagged := typed.CutTags(stored)
+	if !ok || !tagged || l.c != t.c || t.c.typed.tags.Check(ctx, tags) != typed.ErrExpired {
+		return stored
+	}
+	return append(t.c.typed.tags.Renew(make([]byte, 0, len(stored)), l.begun, tags), value...)
 }
 
 // beginLoadTags is called before a loader is, with its context.

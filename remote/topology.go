@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"time"
-
-	"github.com/firncache/firn/remote/internal/slots"
 )
 
 // probe connects to the first server that can be reached, once, and returns an error that
@@ -37,7 +35,7 @@ func (t *Tier) slots() int {
 	if t.cluster == nil {
 		return 1
 	}
-	return slots.Count
+	return clusterSlots
 }
 
 // owners are those to the servers that own the slots.
@@ -54,7 +52,7 @@ func (t *Tier) route(ctx context.Context, name string) (w *wire, slot int, err e
 	if t.cluster == nil {
 		return t.wire, 0, nil
 	}
-	slot = slots.Of(name)
+	slot = slotOf(name)
 	w, err = t.cluster.route(ctx, slot)
 	return w, slot, err
 }

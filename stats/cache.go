@@ -18,7 +18,7 @@ type Cache struct {
 	Replacements, Cleared    uint64 // gone by a Set of their key, or by Cache.Clear
 	FrontHits                uint64
 	Mismatches, DecodeErrors uint64 // typed reads of a value of another kind, or one that its codec refused
-	TagMisses, TagOverflows  uint64 // misses for a tag that was invalidated, or shares its place; loaded values that had too many
+	TagMisses, TagOverflows  uint64 // misses for a tag that was invalidated or has expired, or shares its place; loaded values that had too many
 	Entries                  int64  // expired ones not yet taken out included
 
 	RAM    RAM

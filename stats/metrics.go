@@ -62,7 +62,7 @@ var numbers = []numberMetric{
 	{"front_hits", "1", true, "Typed reads that found a decoded value in a front. They are not among the hits. Approximate, as those.", func(s *Cache) float64 { return float64(s.FrontHits) }},
 	{"mismatches", "1", true, "Typed reads that found a value of another codec, version or type.", func(s *Cache) float64 { return float64(s.Mismatches) }},
 	{"decode_errors", "1", true, "Typed reads whose codec did not accept the stored bytes.", func(s *Cache) float64 { return float64(s.DecodeErrors) }},
-	{"tag_misses", "1", true, "Typed reads that found a value of which a tag was invalidated, or one that shares its place. They are among the misses.", func(s *Cache) float64 { return float64(s.TagMisses) }},
+	{"tag_misses", "1", true, "Typed reads that found a value of which a tag was invalidated or has expired, or one that shares its place. They are among the misses.", func(s *Cache) float64 { return float64(s.TagMisses) }},
 	{"tag_overflows", "1", true, "Loaded values that were not kept because they had more than 16 tags.", func(s *Cache) float64 { return float64(s.TagOverflows) }},
 	{"tag_evictions", "1", true, "Such values that left RAM where they would have been kept, moved or demoted. They are not among the evictions.", func(s *Cache) float64 { return float64(s.RAM.TagEvictions) }},
 	{"entries", "1", false, "Values in the cache, expired ones not yet taken out included.", func(s *Cache) float64 { return float64(s.Entries) }},

@@ -14,8 +14,9 @@ var ErrNotModified = errors.New("firn: not modified")
 // own would say it of its own value.
 var errNothingToKeep = errors.New("firn: a loader returned ErrNotModified and was given no value: want that only where CachedValue found one, in a load of one key")
 
-// CachedValue is firn.CachedValue. A value that accept refuses is none.
-func CachedValue(ctx context.Context, accept func(value []byte) bool) (value []byte, ok bool) {
+// CachedValue is firn.CachedValue. A value that accept refuses is none; as what it returns, ErrNotModified
+// stores it.
+func CachedValue(ctx context.Context, accept func(value []byte) (stored []byte, ok bool)) (value []byte, ok bool) {
 	d := directivesOf(ctx)
 	if d == nil || d.call.loader.one == nil {
 		return nil, false
@@ -28,8 +29,10 @@ func CachedValue(ctx context.Context, accept func(value []byte) bool) (value []b
 		}
 		value = v
 	}
-	if accept != nil && !accept(value) {
-		return nil, false
+	if accept != nil {
+		if value, ok = accept(value); !ok {
+			return nil, false
+		}
 	}
 	return d.keep(value), true
 }

@@ -166,7 +166,6 @@ func (d *directives) around(asker *directives) bool {
 // is for the value of that key alone.
 type keyContext struct {
 	context.Context
-	of  *directives // of the loader; a load within it has others
 	key int
 }
 
@@ -174,7 +173,7 @@ type keyContextKey struct{}
 
 // ForKey is firn.ForKey.
 func ForKey(ctx context.Context, i int) context.Context {
-	return &keyContext{ctx, directivesOf(ctx), i}
+	return &keyContext{ctx, i}
 }
 
 // Value is that of the loader's context.
@@ -190,7 +189,7 @@ func (c *keyContext) Value(key any) any {
 func KeyOf(ctx context.Context) (key int, err error) {
 	d := directivesOf(ctx)
 	c, ok := ctx.Value(keyContextKey{}).(*keyContext)
-	if !ok || d == nil || c.of != d {
+	if !ok || d == nil {
 		return -1, nil
 	}
 	if n := len(d.call.flights); c.key < 0 || c.key >= n {

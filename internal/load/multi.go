@@ -50,7 +50,7 @@ func (g *Group) LoadMissing(ctx context.Context, found *local.Values, keys [][]b
 			var err error
 			all.Bytes, _, err = g.wait(ctx, all.Bytes, f, true, soft)
 			a.ok = err == nil
-			if g.outdated(f, before, all.Bytes[start:], err) {
+			if g.outdated(f, before, err) {
 				all.Bytes, _, _, err = g.loadOnce(ctx, f.hash, all.Bytes[:start], f.key, loader{many: load})
 				a.ok = err == nil
 			}

@@ -17,7 +17,7 @@ func TestObsoleteValueOnServer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := sharedtest.NewServer()
 		a, b := beginProcess(t, server, Options{}), beginProcess(t, server, Options{})
-		b.store.SetObsolete(func(_, head []byte) bool { return bytes.HasPrefix(head, []byte("old")) }, nil)
+		b.store.SetObsolete(func(_, head []byte) (obsolete bool, since int64) { return bytes.HasPrefix(head, []byte("old")), 0 }, nil)
 		a.expect("k", "old", a.loader("old", nil, 0), 1)
 		b.expect("k", "new", b.loader("new", nil, 0), 1)
 		a.expect("k", "new", a.loader("old", nil, 0), 0)

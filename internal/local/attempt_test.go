@@ -139,11 +139,11 @@ func TestLookBelowObsolete(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	s.SetObsolete(func(_, _ []byte) bool {
+	s.SetObsolete(func(_, _ []byte) (bool, int64) {
 		if asked++; asked > 3 {
 			cancel()
 		}
-		return true
+		return true, 0
 	}, nil)
 	key := []byte("key")
 	if err := s.setKey(key, []byte("value"), 0); err != nil {

@@ -63,10 +63,10 @@ func (s *Store) answer(hash uint64, key, value []byte, f *ssd.Found) (deadline i
 }
 
 // promote puts a value that was found on the SSD into RAM, unless the key was
-// written since, or it is obsolete. It was read: a deadline that slides moves, in RAM. promote returns what
+// written since, or it is of no use to reads. It was read: a deadline that slides moves, in RAM. promote returns what
 // the deadline is then.
 func (s *Store) promote(hash uint64, key, value []byte, f *ssd.Found) (deadline int64) {
-	if deadline = f.Deadline; s.IsObsolete(key, value) {
+	if deadline = f.Deadline; s.IsOutdated(key, value) {
 		return deadline
 	}
 	to, moves := s.RAM.Slide(deadline)

@@ -130,11 +130,24 @@ func (s *Store) PeekAny(ctx context.Context, hash uint64, dst, key []byte) (v []
 	return v, deadline, s.StateOf(deadline)
 }
 
-// wanted is what was found, unless it is obsolete.
+// wanted is what was found, unless it is obsolete. What is stale before its deadline has the earlier
+// moment for one.
 func (s *Store) wanted(dst, key, found []byte, deadline int64, state State) ([]byte, int64, State) {
 	value := found[len(dst):]
-	if (state == Fresh || state == Stale) && s.IsObsolete(key, value) || state == Negative && s.IsNegativeObsolete(value) {
-		return dst, 0, Miss
+	switch state {
+	case Miss:
+	case Negative:
+		if s.IsNegativeObsolete(value) {
+			return dst, 0, Miss
+		}
+	default:
+		obsolete, since := s.judge(key, value)
+		if obsolete {
+			return dst, 0, Miss
+		}
+		if since != 0 && (deadline == 0 || since < deadline) {
+			return found, min(since, s.now()), Stale
+		}
 	}
 	return found, deadline, state
 }

@@ -45,24 +45,40 @@ func (s *Store) AppendNote(dst []byte, clock uint64, tags []registry.ID) []byte 
 	return dst
 }
 
-// JudgeNote judges the note of a value.
+// RenewNote is AppendNote with the tags of a note.
+func (s *Store) RenewNote(dst []byte, clock uint64, note []byte) []byte {
+	dst = s.registry.table.Load().Renew(dst, clock, note)
+	s.KeepAlive()
+	return dst
+}
+
+// JudgeNote judges the note of a value. One that is past its grace is obsolete.
 func (s *Store) JudgeNote(note []byte) registry.Verdict {
-	v := s.registry.table.Load().Judge(note)
+	v, since := s.registry.table.Load().Judge(note)
+	if v == registry.Expired && isPastGrace(since, s.now(), s.grace) {
+		v = registry.Obsolete
+	}
 	s.KeepAlive()
 	return v
 }
 
 // NoteJudge is JudgeNote for those whom the store outlives, and which do not keep it: the
 // tiers.
-func (s *Store) NoteJudge() func(note []byte) registry.Verdict {
+func (s *Store) NoteJudge() func(note []byte) (v registry.Verdict, since int64) {
 	o := s.registry
-	return func(note []byte) registry.Verdict { return o.table.Load().Judge(note) }
+	return func(note []byte) (registry.Verdict, int64) { return o.table.Load().Judge(note) }
 }
 
 // InvalidateTag makes every value obsolete that was noted with a tag. It fails with ErrClosed:
 // then both are possible.
 func (s *Store) InvalidateTag(id registry.ID) error {
 	return s.changeRegistry(func(t *registry.Table) { t.Invalidate(id) })
+}
+
+// ExpireTag makes every value stale that was noted with a tag, from now on; those that were made so for
+// so many milliseconds, or more, obsolete. It fails as InvalidateTag does.
+func (s *Store) ExpireTag(id registry.ID, grace int64) error {
+	return s.changeRegistry(func(t *registry.Table) { t.Expire(id, s.now(), grace) })
 }
 
 // ClearNamespace gives a namespace another generation. When it returns nil, no later process

@@ -3,9 +3,9 @@
 //
 // # Terminology
 //
-//   - clock: a count of all invalidations and Clears. It never falls.
-//   - place: where the clock of the last invalidation of a tag stands, and that of the last
-//     Clear of a namespace. A hash chooses it, so names may share one: what happens to one
+//   - clock: a count of all invalidations, expirations and Clears. It never falls.
+//   - place: where the clocks of the last invalidation and of the last expiration of a tag stand, and
+//     that of the last Clear of a namespace. A hash chooses it, so names may share one: what happens to one
 //     name of a place happens to all.
 //   - note: of a value with tags: the clock before it was made. It holds as long as no place of
 //     its tags has a later one.

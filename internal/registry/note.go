@@ -40,22 +40,39 @@ type Verdict uint8
 const (
 	Foreign  Verdict = iota // it is of another table, or no note
 	Obsolete                // a tag was invalidated since
+	Expired                 // a tag was expired since, and none invalidated
 	Holds
 )
 
-// Judge judges a note, of NoteLen of some number of tags.
-func (t *Table) Judge(note []byte) Verdict {
+// Judge judges a note, of NoteLen of some number of tags. If it is Expired, since is the moment.
+func (t *Table) Judge(note []byte) (v Verdict, since int64) {
 	if binary.LittleEndian.Uint64(note) != Seal(t.epoch, note[sealLen:]) || t.ended.Load() {
-		return Foreign
+		return Foreign, 0
 	}
+	v = Holds
 	clock := binary.LittleEndian.Uint64(note[sealLen:])
 	for hashes := note[clockEnd:]; len(hashes) >= hashLen; hashes = hashes[hashLen:] {
-		if t.at(binary.LittleEndian.Uint32(hashes)).invalidated.Load() > clock {
-			return Obsolete
+		p := t.at(binary.LittleEndian.Uint32(hashes))
+		if p.expired.Load() > clock {
+			if at := p.moment.Load(); v == Holds || at < since {
+				v, since = Expired, at
+			}
+		}
+		if p.invalidated.Load() > clock { // last: it may be raised for what was expired for too long
+			return Obsolete, 0
 		}
 	}
 	if t.ended.Load() { // after the places: what was read was there
-		return Foreign
+		return Foreign, 0
 	}
-	return Holds
+	return v, since
+}
+
+// Renew is AppendNote with the tags of a note.
+func (t *Table) Renew(dst []byte, clock uint64, note []byte) []byte {
+	from := len(dst)
+	dst = append(dst, note...)
+	binary.LittleEndian.PutUint64(dst[from+sealLen:], clock)
+	binary.LittleEndian.PutUint64(dst[from:], Seal(t.epoch, dst[from+sealLen:]))
+	return dst
 }

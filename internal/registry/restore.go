@@ -9,13 +9,20 @@ type Words [5]uint64
 func (t *Table) Save() (saved []Words) {
 	saved = append(saved, Words{})
 	for i := range t.used() {
-		if p := &t.places[i]; p.invalidated.Load()|p.cleared.Load() != 0 {
-			saved = append(saved, Words{uint64(i), p.invalidated.Load(), p.cleared.Load()})
+		if w := t.places[i].words(i); w[1]|w[2]|w[3] != 0 {
+			saved = append(saved, w)
 		}
 	}
 	// The clock is not before that of any place.
 	saved[0] = Words{t.epoch, t.head.clock.Load(), t.head.base.Load(), uint64(len(t.places))}
 	return saved
+}
+
+// words are the saved form of the i-th place. The moment is read before the clock that it is of: where
+// the two are of two calls it is the earlier one.
+func (p *place) words(i int) Words {
+	moment := uint64(p.moment.Load())
+	return Words{uint64(i), p.invalidated.Load(), p.cleared.Load(), p.expired.Load(), moment}
 }
 
 // Restore gives an empty table what another one had that was saved. It reports false if that
@@ -28,11 +35,11 @@ func (t *Table) Restore(saved []Words) bool {
 	h := saved[0]
 	t.inherit(h[0], h[1], h[2])
 	for _, w := range saved[1:] {
-		if w[0] >= h[3] || w[1] > h[1] || w[2] > h[1] {
+		if w[0] >= h[3] || w[1] > h[1] || w[2] > h[1] || w[3] > h[1] {
 			t.Lose()
 			return false
 		}
-		t.merge(uint32(w[0]), uint32(h[3]), w[1], w[2])
+		t.merge(w, uint32(h[3]))
 	}
 	return true
 }
@@ -41,9 +48,8 @@ func (t *Table) Restore(saved []Words) bool {
 func (t *Table) Copy(old *Table) {
 	t.inherit(old.epoch, old.head.clock.Load(), old.head.base.Load())
 	for i := range old.used() {
-		p := &old.places[i]
-		if a, b := p.invalidated.Load(), p.cleared.Load(); a|b != 0 {
-			t.merge(uint32(i), uint32(len(old.places)), a, b)
+		if w := old.places[i].words(i); w[1]|w[2]|w[3] != 0 {
+			t.merge(w, uint32(len(old.places)))
 		}
 	}
 }
@@ -65,11 +71,19 @@ func (t *Table) inherit(epoch, clock, base uint64) {
 }
 
 // merge takes over a place of a table with another number of them: where this one has fewer,
-// the later clock counts, and where it has more, all that share its bits get it.
-func (t *Table) merge(at, places uint32, invalidated, cleared uint64) {
-	for i := at & t.mask; i <= t.mask; i += places {
-		raise(&t.places[i].invalidated, invalidated)
-		raise(&t.places[i].cleared, cleared)
+// the later clock and the earlier moment count, and where it has more, all that share its bits get it.
+func (t *Table) merge(saved Words, places uint32) {
+	for i := uint32(saved[0]) & t.mask; i <= t.mask; i += places {
+		p := &t.places[i]
+		raise(&p.invalidated, saved[1])
+		raise(&p.cleared, saved[2])
+		if saved[3] == 0 {
+			continue
+		}
+		if at := int64(saved[4]); p.expired.Load() == 0 || at < p.moment.Load() {
+			p.moment.Store(at)
+		}
+		raise(&p.expired, saved[3])
 	}
 }
 
@@ -83,8 +97,11 @@ func (t *Table) Lose() {
 // Reset makes the table an empty one, of another epoch. Nothing uses it yet.
 func (t *Table) Reset() {
 	for i := range t.used() {
-		t.places[i].invalidated.Store(0)
-		t.places[i].cleared.Store(0)
+		p := &t.places[i]
+		p.invalidated.Store(0)
+		p.cleared.Store(0)
+		p.expired.Store(0)
+		p.moment.Store(0)
 	}
 	t.inherit(draw(), 0, 0)
 }

@@ -24,18 +24,20 @@ import (
 // A place only grows, so two tags of one place make values obsolete without need, and never
 // the reverse.
 //
+// Expire is likewise, with a clock of its own in the place: what was noted before that is expired, not
+// obsolete. It stores the moment first, and a reader reads it last, so no value is expired since
+// an earlier call than the one that it sees.
+//
 // # Memory
 //
 // The table lies in memory that is given to it, which may outlive the process. A kill between
 // the two stores of an invalidation, which has not returned then, leaves a clock that nobody
 // has noted, or that values noted which were made after the invalidation began.
 //
-//	0       8       16     24      64            72        80      96
-//	┌───────┬───────┬──────┬───────┬─────────────┬─────────┬───────┬─ ─ ─
-//	│ epoch │ clock │ base │ zeros │ invalidated │ cleared │ zeros │ next place
-//	└───────┴───────┴──────┴───────┴─────────────┴─────────┴───────┴─ ─ ─
-//
-// The zeros of a place have room for a second clock and its time: for tags that expire.
+//	0       8       16     24      64            72        80        88       96
+//	┌───────┬───────┬──────┬───────┬─────────────┬─────────┬─────────┬────────┬─ ─ ─
+//	│ epoch │ clock │ base │ zeros │ invalidated │ cleared │ expired │ moment │ next place
+//	└───────┴───────┴──────┴───────┴─────────────┴─────────┴─────────┴────────┴─ ─ ─
 type Table struct {
 	head   *head
 	places []place
@@ -55,7 +57,8 @@ type head struct {
 type place struct {
 	invalidated atomic.Uint64
 	cleared     atomic.Uint64
-	_           [2]uint64
+	expired     atomic.Uint64
+	moment      atomic.Int64 // of expired, in the store's time; 0: never
 }
 
 // New makes a table of memory of Bytes of some number of places, which is zeros, or was a
@@ -88,6 +91,17 @@ func (t *Table) at(hash uint32) *place { return &t.places[hash&t.mask] }
 
 // Invalidate makes what was noted until now obsolete, if it has this tag.
 func (t *Table) Invalidate(id ID) { raise(&t.at(t.hash(id)).invalidated, t.head.clock.Add(1)) }
+
+// Expire makes what was noted until now expired since a moment, now, if it has this tag. What was
+// expired by an earlier call for grace, or longer, it makes obsolete: nothing that has left comes back.
+func (t *Table) Expire(id ID, now, grace int64) {
+	p, clock := t.at(t.hash(id)), t.head.clock.Add(1)
+	if last := p.expired.Load(); last != 0 && p.moment.Load()+grace <= now {
+		raise(&p.invalidated, last)
+	}
+	p.moment.Store(now)
+	raise(&p.expired, clock)
+}
 
 // raise stores a clock unless there is a later one.
 func raise(at *atomic.Uint64, clock uint64) {

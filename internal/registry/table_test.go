@@ -29,6 +29,12 @@ func (t *Table) note(tags ...int) []byte {
 	return t.AppendNote(nil, t.Clock(), ids)
 }
 
+// judge is Judge, but for the moment.
+func (t *Table) judge(note []byte) Verdict {
+	v, _ := t.Judge(note)
+	return v
+}
+
 // A value holds until one of its tags is invalidated, and the next process says the same.
 func TestInvalidate(t *testing.T) {
 	t.Parallel()
@@ -38,7 +44,7 @@ func TestInvalidate(t *testing.T) {
 		t.Helper()
 		for name, y := range map[string]*Table{"this": x, "the next": New(mem, seed)} {
 			for i, note := range [][]byte{a, ab, b} {
-				if got := y.Judge(note); got != want[i] {
+				if got := y.judge(note); got != want[i] {
 					t.Errorf("%s, %s process judges note %d as %d: want %d", when, name, i, got, want[i])
 				}
 			}
@@ -51,6 +57,106 @@ func TestInvalidate(t *testing.T) {
 	check("with another 1", Holds, Obsolete, Holds)
 }
 
+// A value of which a tag expires is expired since that moment, of several the first, and obsolete when one is
+// invalidated, or has expired for too long when it expires again.
+func TestExpire(t *testing.T) {
+	t.Parallel()
+	x, mem := tableOf(1 << 16)
+	a, ab, b := x.note(1), x.note(1, 2), x.note(2)
+	check := func(when string, verdicts [3]Verdict, moments [3]int64) {
+		t.Helper()
+		z, _ := tableOf(1 << 16)
+		z.Restore(x.Save())
+		for name, y := range map[string]*Table{"this": x, "the next": New(mem, seed), "one that was saved": z} {
+			for i, note := range [][]byte{a, ab, b} {
+				if v, since := y.Judge(note); v != verdicts[i] || since != moments[i] {
+					t.Errorf("%s, %s table judges note %d as %d since %d: want %d since %d", when, name, i, v, since, verdicts[i], moments[i])
+				}
+			}
+		}
+	}
+	x.Expire(tag(2), 1000, 10)
+	check("without 2", [3]Verdict{Holds, Expired, Expired}, [3]int64{0, 1000, 1000})
+	x.Expire(tag(1), 1005, 10)
+	check("without 1", [3]Verdict{Expired, Expired, Expired}, [3]int64{1005, 1000, 1000})
+	x.Expire(tag(2), 1009, 10)
+	check("within its time", [3]Verdict{Expired, Expired, Expired}, [3]int64{1005, 1005, 1009})
+	b = x.note(2)
+	check("with another 2", [3]Verdict{Expired, Expired, Holds}, [3]int64{1005, 1005, 0})
+	x.Expire(tag(1), 1015, 10)
+	check("afterwards", [3]Verdict{Obsolete, Obsolete, Holds}, [3]int64{})
+	a = x.note(1)
+	x.Expire(tag(1), 1016, 10)
+	check("with another 1", [3]Verdict{Expired, Obsolete, Holds}, [3]int64{1016, 0, 0})
+	renewed := x.Renew([]byte("head"), x.Clock(), a)
+	if v := x.judge(renewed[4:]); v != Holds || string(renewed[:4]) != "head" {
+		t.Errorf("a renewed note is judged as %d", v)
+	}
+	x.Expire(tag(1), 1017, 10)
+	if v := x.judge(renewed[4:]); v != Expired {
+		t.Errorf("a renewed note is judged as %d when it has expired", v)
+	}
+	x.Invalidate(tag(1))
+	check("when it was invalidated", [3]Verdict{Obsolete, Obsolete, Holds}, [3]int64{})
+}
+
+// A table of another size knows what expired, and since when at the latest.
+func TestExpireMoves(t *testing.T) {
+	t.Parallel()
+	x, _ := tableOf(1 << 10)
+	var notes [][]byte
+	for i := range 300 {
+		notes = append(notes, x.note(i))
+	}
+	for i := range 100 {
+		x.Expire(tag(i), int64(1000+i), 1<<20)
+	}
+	for _, places := range sizes {
+		y, _ := tableOf(places)
+		y.Copy(x)
+		z, _ := tableOf(places)
+		z.Restore(x.Save())
+		for i, note := range notes {
+			v, since := x.Judge(note)
+			for _, moved := range []*Table{y, z} {
+				if got, at := moved.Judge(note); got != v && places >= 1<<10 || got == Holds && v != Holds || v == Expired && (at > since || at != since && places >= 1<<10) {
+					t.Errorf("%d places: note %d is judged as %d since %d, and was as %d since %d", places, i, got, at, v, since)
+				}
+			}
+		}
+	}
+}
+
+// Once Expire has returned, no note from before it holds, and its moment is not one from before, however many
+// run at once.
+func TestExpireAtOnce(t *testing.T) {
+	t.Parallel()
+	x, _ := tableOf(MinPlaces)
+	var acked atomic.Int64
+	var all sync.WaitGroup
+	for range 2 {
+		all.Go(func() {
+			for range 20_000 {
+				note := x.note(1, 2)
+				before := acked.Load()
+				if v, since := x.Judge(note); v == Expired && since < before {
+					t.Errorf("expired since %d, and that at %d was before the note", since, before)
+					return
+				}
+			}
+		})
+	}
+	for now := range int64(20_000) {
+		note := x.note(1)
+		x.Expire(tag(1), now+1, 1<<30)
+		acked.Store(now + 1)
+		if v, since := x.Judge(note); v != Expired || since != now+1 {
+			t.Fatalf("after it has expired at %d: %d since %d", now+1, v, since)
+		}
+	}
+	all.Wait()
+}
+
 // What was noted before the clock was raised is obsolete however late the note is made, and what
 // was noted afterwards is not.
 func TestNoteOfAnEarlierMoment(t *testing.T) {
@@ -58,11 +164,11 @@ func TestNoteOfAnEarlierMoment(t *testing.T) {
 	x, _ := tableOf(MinPlaces)
 	x.Invalidate(tag(1))
 	begun := x.Clock()
-	if v := x.Judge(x.AppendNote(nil, begun, []ID{tag(1)})); v != Holds {
+	if v := x.judge(x.AppendNote(nil, begun, []ID{tag(1)})); v != Holds {
 		t.Errorf("what began after the invalidation: %d", v)
 	}
 	x.Invalidate(tag(1))
-	if v := x.Judge(x.AppendNote(nil, begun, []ID{tag(1)})); v != Obsolete {
+	if v := x.judge(x.AppendNote(nil, begun, []ID{tag(1)})); v != Obsolete {
 		t.Errorf("what began before the invalidation: %d", v)
 	}
 }
@@ -85,20 +191,20 @@ func TestForeignNotes(t *testing.T) {
 	x, _ := tableOf(MinPlaces)
 	other, _ := tableOf(MinPlaces)
 	note := x.note(1, 2, 3)
-	if v := other.Judge(note); v != Foreign {
+	if v := other.judge(note); v != Foreign {
 		t.Errorf("another table judges it as %d", v)
 	}
 	for i := range note {
 		forged := bytes.Clone(note)
 		forged[i] ^= 1
-		if v := x.Judge(forged); v != Foreign {
+		if v := x.judge(forged); v != Foreign {
 			t.Errorf("with byte %d changed it is judged as %d", i, v)
 		}
 	}
-	if v := x.Judge(make([]byte, NoteLen(1))); v != Foreign {
+	if v := x.judge(make([]byte, NoteLen(1))); v != Foreign {
 		t.Errorf("zeros are judged as %d", v)
 	}
-	if x.End(); x.Judge(note) != Foreign {
+	if x.End(); x.judge(note) != Foreign {
 		t.Error("a note holds in a table whose memory may be gone")
 	}
 }
@@ -114,19 +220,19 @@ func TestManyTags(t *testing.T) {
 		notes[i] = x.note(i)
 	}
 	for i, note := range notes {
-		if x.Judge(note) != Holds {
+		if x.judge(note) != Holds {
 			t.Fatalf("tag %d does not hold, and nothing was invalidated", i)
 		}
 	}
 	x.Invalidate(tag(7))
 	lost := 0
 	for _, note := range notes {
-		if x.Judge(note) != Holds {
+		if x.judge(note) != Holds {
 			lost++
 		}
 	}
-	if x.Judge(notes[7]) != Obsolete || lost > n/200 {
-		t.Errorf("%d of %d values are lost with one place of %d, the invalidated one as %d", lost, n, x.Places(), x.Judge(notes[7]))
+	if x.judge(notes[7]) != Obsolete || lost > n/200 {
+		t.Errorf("%d of %d values are lost with one place of %d, the invalidated one as %d", lost, n, x.Places(), x.judge(notes[7]))
 	}
 }
 
@@ -206,10 +312,10 @@ func TestMoves(t *testing.T) {
 			y = New(mem, seed)
 			lost := 0
 			for i, note := range notes {
-				switch got := y.Judge(note); {
-				case got == Foreign, got == Holds && x.Judge(note) == Obsolete:
+				switch got := y.judge(note); {
+				case got == Foreign, got == Holds && x.judge(note) == Obsolete:
 					t.Errorf("%s to %d places: note %d is judged as %d", name, places, i, got)
-				case got != x.Judge(note):
+				case got != x.judge(note):
 					lost++
 				}
 			}
@@ -264,13 +370,14 @@ func TestLose(t *testing.T) {
 	x, _ := tableOf(MinPlaces)
 	first, cleared, note := x.Generation(namespace(1)), x.Clear(namespace(2)), x.note(1)
 	damages := map[string]func(saved []Words) []Words{
-		"nothing":       func([]Words) []Words { return nil },
-		"no epoch":      func(s []Words) []Words { s[0][0] = 0; return s },
-		"odd places":    func(s []Words) []Words { s[0][3] = 65; return s },
-		"few places":    func(s []Words) []Words { s[0][3] = 32; return s },
-		"a high place":  func(s []Words) []Words { s[1][0] = MinPlaces; return s },
-		"a late place":  func(s []Words) []Words { s[1][2] = 99; return s },
-		"a later place": func(s []Words) []Words { s[1][1] = 99; return s },
+		"nothing":        func([]Words) []Words { return nil },
+		"no epoch":       func(s []Words) []Words { s[0][0] = 0; return s },
+		"odd places":     func(s []Words) []Words { s[0][3] = 65; return s },
+		"few places":     func(s []Words) []Words { s[0][3] = 32; return s },
+		"a high place":   func(s []Words) []Words { s[1][0] = MinPlaces; return s },
+		"a late place":   func(s []Words) []Words { s[1][2] = 99; return s },
+		"a later place":  func(s []Words) []Words { s[1][1] = 99; return s },
+		"late to expire": func(s []Words) []Words { s[1][3] = 99; return s },
 	}
 	for name, damage := range damages {
 		y, mem := tableOf(MinPlaces)
@@ -278,7 +385,7 @@ func TestLose(t *testing.T) {
 			t.Errorf("%s: it is taken for a table", name)
 		}
 		for _, y := range []*Table{y, New(mem, seed)} {
-			if y.Judge(note) != Foreign || y.Generation(namespace(1)) == first || y.Generation(namespace(2)) == cleared {
+			if y.judge(note) != Foreign || y.Generation(namespace(1)) == first || y.Generation(namespace(2)) == cleared {
 				t.Errorf("%s: something holds", name)
 			}
 		}
@@ -294,12 +401,12 @@ func TestKilledWhileInvalidating(t *testing.T) {
 	before := x.note(1)
 	x.head.clock.Add(1) // and it dies
 	y := New(bytes.Clone(mem), seed)
-	if y.Judge(before) != Holds {
+	if y.judge(before) != Holds {
 		t.Error("an invalidation that did not happen is found")
 	}
 	after := y.note(1)
 	y.Invalidate(tag(1))
-	if y.Judge(before) != Obsolete || y.Judge(after) != Obsolete {
+	if y.judge(before) != Obsolete || y.judge(after) != Obsolete {
 		t.Error("an invalidation is lost")
 	}
 }
@@ -316,7 +423,7 @@ func TestInvalidateAtOnce(t *testing.T) {
 				begun := x.Clock()
 				v := source.Load()
 				note := x.AppendNote(nil, begun, []ID{tag(1), tag(2)})
-				if done := acked.Load(); x.Judge(note) == Holds && v < done {
+				if done := acked.Load(); x.judge(note) == Holds && v < done {
 					t.Errorf("a value of %d holds, after %d was invalidated", v, done)
 					return
 				}
@@ -380,7 +487,7 @@ func TestMeanLife(t *testing.T) {
 	lived, next := 0, 10*values
 	for i := range values {
 		note := x.note(4*i, 4*i+1, 4*i+2, 4*i+3)
-		for ; x.Judge(note) == Holds; lived++ {
+		for ; x.judge(note) == Holds; lived++ {
 			x.Invalidate(tag(next))
 			next++
 		}

@@ -104,7 +104,7 @@ func (w *world) findRegistry() error {
 	defer w.mu.Unlock()
 	r := w.tier.Registry()
 	for _, note := range w.notes {
-		if r.Judge(note) == registry.Holds {
+		if judged(r, note) == registry.Holds {
 			return fmt.Errorf("the note %x holds, of which the tag was invalidated", note)
 		}
 	}

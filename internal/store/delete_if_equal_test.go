@@ -88,7 +88,7 @@ func TestDeleteIfEqualUnseen(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer s.Close()
-		s.SetObsolete(func(key, _ []byte) bool { return string(key) == "obsolete" }, nil)
+		s.SetObsolete(func(key, _ []byte) (bool, int64) { return string(key) == "obsolete", 0 }, nil)
 		for key, deadline := range map[string]int64{"stale": 1000, "obsolete": 0, "negative": -2000} {
 			var value []byte
 			if deadline >= 0 {

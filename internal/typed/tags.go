@@ -3,6 +3,7 @@ package typed
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/firncache/firn/internal/fleet"
 	"github.com/firncache/firn/internal/registry"
@@ -87,7 +88,24 @@ func (t *Tags) Invalidate(ctx context.Context, space, name string) error {
 	return t.store.InvalidateTag(id)
 }
 
-// Hold reports whether no tag was invalidated since the value was made. With a shared tier it
+// Expire makes every value stale that has the tag; one that was made so grace ago, in milliseconds, or
+// earlier, is obsolete. It fails if the cache is closed, and with a shared tier.
+func (t *Tags) Expire(space, name string, grace int64) error {
+	if t.numbers != nil {
+		return errExpireShared
+	}
+	return t.store.ExpireTag(registry.TagOf(space, name), grace)
+}
+
+// errExpireShared is the error of Expire: values note numbers there, and these have no order.
+var errExpireShared = fmt.Errorf("firn: ExpireTag with Options.Shared: %w: want InvalidateTag", errors.ErrUnsupported)
+
+// Renew is the head of a value with the same tags that was made after a moment: without a shared tier.
+func (t *Tags) Renew(dst []byte, begun Begun, h Head) []byte {
+	return t.store.RenewNote(append(dst, h[:noteAt]...), begun.clock, h.note())
+}
+
+// Hold reports whether no tag was invalidated, or expired, since the value was made. With a shared tier it
 // asks nobody: then it also has to know it.
 func (t *Tags) Hold(h Head) bool {
 	if t.numbers != nil {
@@ -96,41 +114,55 @@ func (t *Tags) Hold(h Head) bool {
 	return t.store.JudgeNote(h.note()) == registry.Holds
 }
 
-// Check is Hold with an error, ErrObsolete if they do not. With a shared tier it asks for the
+// Check is Hold with an error, ErrObsolete or ErrExpired if they do not. With a shared tier it asks for the
 // numbers that are not known, as Numbers.GetToRead does.
 func (t *Tags) Check(ctx context.Context, h Head) error {
 	if t.numbers != nil {
 		return t.checkShared(ctx, h)
 	}
-	if !t.Hold(h) {
-		return ErrObsolete
+	switch t.store.JudgeNote(h.note()) {
+	case registry.Holds:
+		return nil
+	case registry.Expired:
+		return ErrExpired
 	}
-	return nil
+	return ErrObsolete
 }
 
-// ErrObsolete says that a tag of a value was invalidated.
-var ErrObsolete = errors.New("a tag of the value was invalidated")
+// The reasons why a value is none any more.
+var (
+	ErrObsolete = errors.New("a tag of the value was invalidated")
+	ErrExpired  = errors.New("a tag of the value has expired") // it is stale, and may be an answer to a load
+)
 
-// Use has the store ask whether a record has a tag that was invalidated: of a value, by its
+// Use has the store ask whether a record has a tag that was invalidated, or expired: of a value, by its
 // first bytes; of a negative entry, whether it may have. What they are given keeps nothing of
 // the cache, which refers to the tiers.
 func (t *Tags) Use() {
 	judge := t.store.NoteJudge()
 	if n := t.numbers; n != nil {
-		t.store.SetObsolete(func(_, head []byte) bool {
+		t.store.SetObsolete(func(_, head []byte) (obsolete bool, since int64) {
 			h, _, ok := CutTags(head)
-			return ok && obsoleteShared(n, h)
+			return ok && obsoleteShared(n, h), 0
 		}, func(value []byte) bool {
 			h, _, ok := CutTags(value)
 			return ok && !holdShared(n, h)
 		})
 		return
 	}
-	t.store.SetObsolete(func(_, head []byte) bool {
+	t.store.SetObsolete(func(_, head []byte) (obsolete bool, since int64) {
 		h, _, ok := CutTags(head)
-		return ok && judge(h.note()) == registry.Obsolete
+		if !ok {
+			return false, 0
+		}
+		v, since := judge(h.note())
+		return v == registry.Obsolete, since
 	}, func(value []byte) bool {
 		h, _, ok := CutTags(value)
-		return ok && judge(h.note()) != registry.Holds
+		if !ok {
+			return false
+		}
+		v, _ := judge(h.note())
+		return v != registry.Holds
 	})
 }

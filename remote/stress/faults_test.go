@@ -59,10 +59,8 @@ var faults = []fault{
 	{"a restart with an empty server", true, func(f *field) {
 		f.loss(func() {
 			f.server.Kill()
-			for _, name := range []string{"appendonlydir", "appendonly.aof"} { // the latter before Redis 7
-				if err := os.RemoveAll(filepath.Join(f.server.Dir, name)); err != nil {
-					f.t.Fatal(err)
-				}
+			if err := os.RemoveAll(filepath.Join(f.server.Dir, "appendonlydir")); err != nil {
+				f.t.Fatal(err)
 			}
 			f.server.Restart()
 		})

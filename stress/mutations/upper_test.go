@@ -118,16 +118,6 @@ var upper = []mutation{{
 	new:   "if false {",
 	pkg:   "./internal/tests/loads", test: "TestSupersededLoadIsNotJoined",
 }, {
-	guard: "bytes that a caller was given are not read into again",
-	file:  "typed.go",
-	old:   "\t\ts.taken = true\n",
-	pkg:   "./internal/tests/typed", test: "TestBytesAreTheCallers", quick: true,
-}, {
-	guard: "callers who share a load have a copy each",
-	file:  "internal/load/load.go",
-	old:   "f.sole && ",
-	pkg:   "./internal/tests/typed", test: "TestLoadedBytesAreEachCallers",
-}, {
 	guard: "a load looks again before it calls the loader",
 	file:  "internal/load/load.go",
 	old:   "if res, ok := g.recheck(call, f, why); ok {",
@@ -163,9 +153,8 @@ var upper = []mutation{{
 	pkg:   "./internal/tests/typed", test: "TestForKeyTooManyTags", quick: true,
 }, {
 	guard: "a load within a bulk loader has no key of that",
-	file:  "internal/load/directives.go",
-	old:   "!ok || d == nil || c.of != d {",
-	new:   "!ok || d == nil {",
+	file:  "internal/load/context.go",
+	old:   "\tcase keyContextKey{}: // it is for all keys\n\t\treturn nil\n",
 	pkg:   "./internal/tests/loads", test: "TestForKeyErrors",
 }, {
 	guard: "no refresh begins for a while after a load that failed",
@@ -300,7 +289,7 @@ var upper = []mutation{{
 }, {
 	guard: "a registry that has fewer places takes the later clock",
 	file:  "internal/registry/restore.go",
-	old:   "raise(&t.places[i].invalidated, invalidated)",
+	old:   "raise(&p.invalidated, saved[1])",
 	new:   "t.places[i].invalidated.Store(invalidated)",
 	pkg:   "./internal/registry", test: "TestMoves",
 }, {
@@ -317,8 +306,8 @@ var upper = []mutation{{
 }, {
 	guard: "tags of a raw value make it no obsolete one",
 	file:  "internal/typed/tags.go",
-	old:   "judge(h.note()) == registry.Obsolete",
-	new:   "judge(h.note()) != registry.Holds",
+	old:   "v == registry.Obsolete, since",
+	new:   "v != registry.Holds, since",
 	pkg:   "./internal/typed", test: "TestForgedHead",
 }, {
 	guard: "a load whose tag was invalidated since it began is not kept",
@@ -346,15 +335,60 @@ var upper = []mutation{{
 }, {
 	guard: "who joins a load does not get what was invalidated before",
 	file:  "internal/load/load.go",
-	old:   "case f == nil || f.number > before:",
+	old:   "case f == nil || f.number > before || !f.ended():",
 	new:   "case true:",
 	pkg:   "./internal/tests/typed", test: "TestInvalidateTagDuringLoad",
 }, {
 	guard: "an obsolete value is no answer in place of a load",
 	file:  "internal/local/read.go",
-	old:   "&& s.IsObsolete(key, value) ||",
-	new:   "&& false ||",
+	old:   "if obsolete {",
+	new:   "if obsolete && false {",
 	pkg:   "./internal/tests/typed", test: "TestInvalidatedIsNotStale",
+}, {
+	guard: "a value of which a tag has expired is stale",
+	file:  "internal/local/read.go",
+	old:   "if since != 0 && (deadline == 0 || since < deadline) {",
+	new:   "if false {",
+	pkg:   "./internal/tests/typed", test: "TestExpireTagWhileRevalidate", quick: true,
+}, {
+	guard: "an expired value is obsolete when its grace is over",
+	file:  "internal/local/obsolete.go",
+	old:   "return since+grace.Load() <= now }",
+	new:   "return false && since+grace.Load() <= now }",
+	pkg:   "./internal/tests/typed", test: "TestExpireTagLeaves",
+}, {
+	guard: "an expired value that has left does not come back",
+	file:  "internal/registry/table.go",
+	old:   "\t\traise(&p.invalidated, last)\n",
+	pkg:   "./internal/tests/typed", test: "TestExpireTagOfPolicy",
+}, {
+	guard: "an expired value does not hold",
+	file:  "internal/registry/note.go",
+	old:   "if p.expired.Load() > clock {",
+	new:   "if false {",
+	pkg:   "./internal/registry", test: "TestExpire",
+}, {
+	guard: "the result of a load that a tag of it expired after is none for who came later",
+	file:  "internal/load/load.go",
+	old:   "g.store.IsOutdated(f.key, f.result.value)",
+	new:   "g.store.IsObsolete(f.key, f.result.value)",
+	pkg:   "./internal/tests/typed", test: "TestExpireTagDuringLoad",
+}, {
+	guard: "an old answer in place of a failed load is no load's result",
+	file:  "internal/load/load.go",
+	old:   "return f.result.err == nil && g.store.IsOutdated",
+	new:   "return g.store.IsOutdated",
+	pkg:   "./internal/tests/typed", test: "TestExpireTagAndFailedLoad",
+}, {
+	guard: "a value that was not modified is of the moment before its loader began",
+	file:  "internal/registry/note.go",
+	old:   "\tbinary.LittleEndian.PutUint64(dst[from+sealLen:], clock)\n",
+	pkg:   "./internal/tests/typed", test: "TestExpireTagNotModified",
+}, {
+	guard: "a registry with fewer places has what expired",
+	file:  "internal/registry/restore.go",
+	old:   "\t\traise(&p.expired, saved[3])\n",
+	pkg:   "./internal/registry", test: "TestExpireMoves",
 }, {
 	guard: "RAM does not keep what is obsolete",
 	file:  "internal/ram/drain.go",
@@ -370,7 +404,7 @@ var upper = []mutation{{
 }, {
 	guard: "what is obsolete is not promoted",
 	file:  "internal/local/lookup.go",
-	old:   "s.IsObsolete(key, value) {",
+	old:   "s.IsOutdated(key, value) {",
 	new:   "false {",
 	pkg:   "./internal/tests/typed", test: "TestInvalidatedIsNotPromoted",
 }, {
@@ -390,22 +424,4 @@ var upper = []mutation{{
 	old:   "if t.isObsolete(&r) {",
 	new:   "if false {",
 	pkg:   "./internal/ssd", test: "TestCleaningDropsObsolete",
-}, {
-	guard: "a call that skips local copies does not find one on the way to a hot value",
-	file:  "internal/fleet/peek.go",
-	old:   "if s.SkipsLocal(ctx) {",
-	new:   "if false {",
-	pkg:   "./internal/tests/shared", test: "TestSharedOutcomes",
-}, {
-	guard: "a cache that is off stores no load",
-	file:  "internal/load/store_result.go",
-	old:   "case ttl <= 0 || g.cfg.Off,",
-	new:   "case ttl <= 0,",
-	pkg:   "./internal/tests/bytes", test: "TestOff",
-}, {
-	guard: "a cache that is off keeps nothing of a Set",
-	file:  "cache.go",
-	old:   "\tif c.off {\n\t\treturn c.keepNothing()\n\t}\n\treturn c.store.Set(hash",
-	new:   "\treturn c.store.Set(hash",
-	pkg:   "./internal/tests/bytes", test: "TestOff",
 }}

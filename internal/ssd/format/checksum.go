@@ -8,7 +8,7 @@ import (
 
 // Version is the version of the files that this package writes. It reads
 // no other.
-const Version = 5
+const Version = 6
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 

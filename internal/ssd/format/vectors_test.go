@@ -188,7 +188,7 @@ func vectorOfSnapshot(t *testing.T, all map[string][]byte) {
 		LogID: vectorLog, Number: 55,
 		Slots:  []SlotState{{}, {}, {vectorSerial, 2 * Weight(0), Forever}},
 		Shards: []ShardPart{{2, Checksum(0, words)}},
-		Clocks: []registry.Words{{0x0102030405060708, 12, 0, 64}, {5, 12, 0}, {9, 0, 11}},
+		Clocks: []registry.Words{{0x0102030405060708, 12, 0, 64}, {5, 12, 0}, {9, 0, 11, 10, 1_700_000_000_123}},
 	}
 	b := takeVector(t, all, "snapshot", s.file(words))
 	super := Superblock{LogID: vectorLog, Segments: 3}

@@ -2,6 +2,7 @@ package typed
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -14,13 +15,15 @@ import (
 	"github.com/firncache/firn"
 	"github.com/firncache/firn/internal/cachetest"
 	"github.com/firncache/firn/internal/invariants"
+	"github.com/firncache/firn/internal/registry"
 	"github.com/firncache/firn/internal/tests/harness"
 	"github.com/firncache/firn/internal/vfs/vfstest"
 )
 
-// A model of one goroutine with tags, deadlines, loads, Clear and, over an SSD, restarts and
-// kills. What is found is the last value of its key, and none of its tags was invalidated
-// since; the model is exact but for misses.
+// A model of one goroutine with tags, deadlines, loads, some of which fail, Clear and, over an SSD,
+// restarts, also with other sizes, and kills. What is found is the last value of its key, and none of its
+// tags was invalidated or expired since; but where a load fails the last value is an answer for a while
+// after it has expired, or a tag of it. The model is exact but for misses.
 func TestTagsModel(t *testing.T) {
 	steps := 20_000
 	if invariants.Race { // where bytes move by atomic words
@@ -30,7 +33,7 @@ func TestTagsModel(t *testing.T) {
 		t.Run(place, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				m := &tagModel{t: t, place: place, rng: rand.New(rand.NewPCG(3, uint64(len(place)))), fs: vfstest.NewMem(), held: map[int]tagged{}}
+				m := &tagModel{t: t, place: place, rng: rand.New(rand.NewPCG(3, uint64(len(place)))), fs: vfstest.NewMem(), held: map[int]tagged{}, failed: map[int]time.Duration{}}
 				m.run(steps)
 			})
 		})
@@ -42,7 +45,14 @@ type tagged struct {
 	seq     int
 	tags    []string
 	expires time.Duration // 0: never
+	stale   bool          // a tag has expired,
+	since   time.Duration // at this moment
 }
+
+const (
+	tagModelGrace = 40 * time.Millisecond
+	tagModelRetry = 5 * time.Millisecond
+)
 
 type tagModel struct {
 	t     *testing.T
@@ -57,7 +67,10 @@ type tagModel struct {
 	held  map[int]tagged
 	seq   int
 
-	hits, below, misses uint64
+	places uint64                // of the registry
+	failed map[int]time.Duration // when a load of the key did last
+
+	hits, below, misses, stale uint64
 }
 
 const tagModelKeys = 1500
@@ -71,16 +84,18 @@ func (m *tagModel) must(err error) {
 
 func (m *tagModel) open() {
 	opts := firn.Options{RAMBytes: 256 << 10, Clock: m.clock.Now}
+	opts.Loading.StaleIfError, opts.Loading.RetryAfter = tagModelGrace, tagModelRetry
 	var typedOpts firn.TypedOptions[int, string]
 	switch m.place {
 	case "front":
 		typedOpts.HotValues = 1000
 	case "RAM":
 	default:
-		opts.RAMBytes = 1 << 20
+		opts.RAMBytes = 1 << (20 + m.rng.IntN(4)/3) // a registry of two sizes
 		opts.SSD = harness.On(firn.SSDOptions{Bytes: 4 << 20, SegmentBytes: 64 << 10, Admission: firn.AdmitAll, Compress: m.place != "SSD"}, m.fs)
 	}
 	var err error
+	m.places = uint64(registry.PlacesFor(opts.RAMBytes / registry.Share))
 	m.c, err = firn.Open(opts)
 	m.must(err)
 	m.typed = harness.NewTyped(m.t, m.c, "n", typedOpts)
@@ -100,8 +115,8 @@ func (m *tagModel) run(steps int) {
 	}
 	m.count()
 	m.must(m.c.Close())
-	if m.hits < uint64(steps)/50 || m.place[0] == 'S' && m.below == 0 || m.misses == 0 {
-		m.t.Fatalf("%d hits, %d of the SSD, %d misses for tags", m.hits, m.below, m.misses)
+	if m.hits < uint64(steps)/50 || m.stale < uint64(steps)/1000 || m.place[0] == 'S' && m.below == 0 || m.misses == 0 {
+		m.t.Fatalf("%d hits, %d of stale values, %d of the SSD, %d misses for tags", m.hits, m.stale, m.below, m.misses)
 	}
 }
 
@@ -140,6 +155,8 @@ func (m *tagModel) step() {
 		delete(m.held, key)
 	case n < 36:
 		m.invalidate(fmt.Sprint("tag ", m.rng.IntN(40)))
+	case n < 38:
+		m.expire(fmt.Sprint("tag ", m.rng.IntN(40)))
 	case n < 40:
 		m.now += time.Millisecond
 		m.clock.Advance(time.Millisecond)
@@ -186,35 +203,102 @@ func (m *tagModel) invalidate(tag string) {
 	}
 }
 
-// load loads a value, of which a tag may be invalidated meanwhile.
+// expire makes values stale, of tags that share the place, too. It brings back none.
+func (m *tagModel) expire(tag string) {
+	m.must(m.typed.ExpireTag(m.t.Context(), tag))
+	place := func(tag string) uint64 {
+		id := registry.TagOf("n", tag)
+		return id.Hash() % m.places
+	}
+	for key, e := range m.held {
+		switch {
+		case !slices.ContainsFunc(e.tags, func(own string) bool { return place(own) == place(tag) }):
+		case e.stale && e.since+tagModelGrace <= m.now:
+			delete(m.held, key)
+		default:
+			e.stale, e.since = true, m.now
+			m.held[key] = e
+		}
+	}
+}
+
+var errSource = errors.New("the source is down")
+
+// load loads a value, of which a tag may be invalidated, or expire, meanwhile, or fails to, or learns that the
+// last one is that of the source still.
 func (m *tagModel) load(key int) {
 	e, v := m.next(key)
-	loaded, lost := false, ""
+	loaded, fails, unchanged, lost := false, m.rng.IntN(3) == 0, false, ""
 	got, err := m.typed.GetOrLoad(m.t.Context(), key, func(ctx context.Context, _ int) (string, error) {
 		loaded = true
 		late := m.rng.IntN(2) == 0
 		if !late {
 			m.must(firn.SetLoadTags(ctx, e.tags...))
 		}
+		if old, ok := m.typed.CachedValue(ctx); ok && m.rng.IntN(2) == 0 {
+			m.judgeStale("CachedValue", key, old)
+			e, v, unchanged, fails = m.held[key], old, true, false
+			e.stale, e.expires = false, 0
+		}
 		if len(e.tags) > 0 && m.rng.IntN(3) == 0 {
 			lost = e.tags[m.rng.IntN(len(e.tags))]
-			m.invalidate(lost)
+			if m.rng.IntN(2) == 0 {
+				m.invalidate(lost)
+			} else {
+				m.expire(lost)
+				e.stale, e.since, lost = true, m.now, ""
+			}
 		}
 		if late {
 			m.must(firn.SetLoadTags(ctx, e.tags...))
 		}
+		switch {
+		case fails:
+			return "", errSource
+		case unchanged:
+			return "", firn.ErrNotModified
+		}
 		return v, nil
 	})
-	m.must(err)
 	switch {
+	case err != nil:
+		if !fails || err != errSource || !loaded {
+			m.t.Fatalf("GetOrLoad of %d: %v", key, err)
+		}
+		m.failed[key] = m.now
+	case loaded && fails:
+		m.failed[key] = m.now
+		m.judgeStale("GetOrLoad, which failed,", key, got)
 	case !loaded:
-		m.judge("GetOrLoad", key, got)
+		if at, ok := m.failed[key]; ok && m.now <= at+tagModelRetry {
+			m.judgeStale("GetOrLoad", key, got)
+		} else {
+			m.judge("GetOrLoad", key, got)
+		}
 	case got != v:
 		m.t.Fatalf("GetOrLoad of %d: %.40q, want %.40q", key, got, v)
 	case lost != "":
 		delete(m.held, key)
+		delete(m.failed, key)
 	default:
 		m.held[key] = e
+		delete(m.failed, key)
+	}
+}
+
+// judgeStale is judge of what may be an answer though it is stale.
+func (m *tagModel) judgeStale(call string, key int, v string) {
+	m.t.Helper()
+	e, ok := m.held[key]
+	since, stale := e.since, e.stale
+	if e.expires != 0 && e.expires <= m.now && (!stale || e.expires < since) {
+		since, stale = e.expires, true
+	}
+	if !ok || v != m.value(key, e.seq) || stale && since+tagModelGrace+time.Millisecond <= m.now {
+		m.t.Fatalf("%s of %d: %.40q; want %+v, %v, and it is %v", call, key, v, e, ok, m.now)
+	}
+	if e.stale {
+		m.stale++
 	}
 }
 
@@ -234,7 +318,7 @@ func (m *tagModel) getMulti() {
 func (m *tagModel) judge(call string, key int, v string) {
 	m.t.Helper()
 	e, ok := m.held[key]
-	if !ok || v != m.value(key, e.seq) || e.expires != 0 && e.expires < m.now {
+	if !ok || v != m.value(key, e.seq) || e.expires != 0 && e.expires < m.now || e.stale {
 		m.t.Fatalf("%s of %d: %.40q; want %+v, %v, and it is %v", call, key, v, e, ok, m.now)
 	}
 	m.hits++
@@ -242,6 +326,9 @@ func (m *tagModel) judge(call string, key int, v string) {
 
 // restart closes the cache, or lets it die, and opens it again.
 func (m *tagModel) restart() {
+	if m.rng.IntN(2) == 0 {
+		harness.Demote(m.t, m.c)
+	}
 	m.count()
 	fs := m.fs
 	if m.rng.IntN(2) == 0 { // it dies
