@@ -114,6 +114,9 @@ func (g *group) point(z *size, r *ring, first int) Point {
 	misses = min(misses, reads)
 	p.MissRatio = ratio(misses, reads)
 	p.Error = errorOf(ratio(deviation, reads), ratio(off, reads), p.Keys)
+	if z.pieces[0].tuner == untuned && z != g.control {
+		p.Error = math.Hypot(p.Error, choiceError)
+	}
 	p.ByteMissRatio = byteRatio(misses, reads, ratio(c.insertBytes, c.inserts), ratio(c.hitBytes, c.hits))
 	if z == g.control {
 		p.MissRatio = ratio(c.real.misses, reads)
@@ -177,6 +180,10 @@ func byteRatio(misses, reads, missBytes, hitBytes float64) float64 {
 func errorOf(deviation, off float64, keys int) float64 {
 	return math.Sqrt(18*deviation*deviation + 1.3*off*off + 0.03/float64(max(keys, 1)) + 0.009*0.009)
 }
+
+// choiceError is for a size that has the setting of the cache, and would choose another one perhaps:
+// fitted, too.
+const choiceError = 0.014
 
 // addHeavy adds to the errors what heavy records bring: that so few of them are in a sample that
 // their share of the bytes is not known.
