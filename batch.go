@@ -19,11 +19,10 @@ func (b *Batch) Len() int { return b.found.Len() }
 // It is valid until the Batch is used again, and may be changed, not grown.
 func (b *Batch) Value(i int) (value []byte, ok bool) { return b.found.Value(i) }
 
-// GetMulti looks up many keys at once: their cache misses overlap, and an SSD is given many reads
-// at once, a shared tier a request for each server and 256 keys. The results are in b, which is
-// emptied first. Each key is looked up on its own. The context ends the wait for the SSD and the
-// shared tier: what has not been read by then is missing in b. The error is the first of Lookup's
-// other than ErrNotFound.
+// GetMulti looks up many keys at once: their cache misses overlap, and disk and server are given
+// many reads at once. The results are in b, which is emptied first. Each key is looked up on its
+// own. What has not been read from SSD or server when the context ends is missing in b. The error
+// is the first of Lookup's other than ErrNotFound.
 func (c *Cache) GetMulti(ctx context.Context, b *Batch, keys [][]byte) error {
 	return c.store.LookupMulti(ctx, &b.found, keys)
 }

@@ -59,6 +59,8 @@ const (
 
 func (t Tier) String() string {
 	switch t {
+	case 0:
+		return "none"
 	case TierFront:
 		return "front"
 	case TierRAM:

@@ -194,8 +194,8 @@ func (t *Typed[K, V]) fill(ctx context.Context, s *scratch[K], local bool) (v V,
 	if table != nil {
 		fill = t.c.typed.fronts.BeginFill(s.key)
 	}
-	if s.value, found, err = t.c.store.LookupToKeep(ctx, s.value[:0], s.key, local); err == nil {
-		v, err = t.decode(ctx, s.key, s.value)
+	if s.value, found, err = t.c.store.LookupToKeep(ctx, t.room(s), s.key, local); err == nil {
+		v, err = t.decodeRead(ctx, s)
 		if err == nil && t.loads.Slides() {
 			found.Deadline = t.moveDeadline(s.key, s.value, found.Deadline)
 		}

@@ -57,7 +57,7 @@ func (c *Cache) GetOrLoad(ctx context.Context, dst, key []byte, load LoadFunc) (
 	if v, ok := c.getOrRefresh(ctx, &c.loads, dst, key, load); ok {
 		return v, nil
 	}
-	v, _, err := c.loads.Load(ctx, dst, key, load)
+	v, _, err := c.loads.Load(ctx, dst, key, load, false)
 	return v, err
 }
 
@@ -70,7 +70,7 @@ func (c *Cache) GetOrLoadEntry(ctx context.Context, dst, key []byte, load LoadFu
 	if v, found, ok := c.findOrRefresh(ctx, &c.loads, dst, key, load); ok {
 		return Entry{v, c.timeTo(found.Deadline), tierOf(found.At), OutcomeHit}, nil
 	}
-	v, came, err := c.loads.Load(ctx, dst, key, load)
+	v, came, err := c.loads.Load(ctx, dst, key, load, false)
 	e := Entry{Value: v}
 	e.Outcome, e.Tier = outcomeOf(came)
 	return e, err
@@ -102,11 +102,11 @@ func (c *Cache) getOrRefresh(ctx context.Context, of *load.Group, dst, key []byt
 // GetOrLoadMulti is GetMulti that calls load once for all the values that are missing, except
 // those that another load fetches already, and stores what it returns. For each key it keeps the
 // rules of GetOrLoad. With Options.Shared, keys that another process loads are waited for
-// meanwhile; those that it does not store are loaded in one more call.
+// meanwhile.
 //
 // The values are in b; a key without a value is a miss there, and no error. If some keys could not
-// be loaded, they are misses too, and the error is that of the first. If ctx ends, b holds the
-// values that were there by then.
+// be loaded, they are misses too, and the error is that of the first. If ctx ends, b holds what
+// was there by then.
 func (c *Cache) GetOrLoadMulti(ctx context.Context, b *Batch, keys [][]byte, load MultiLoadFunc) error {
 	ctx = c.store.LookupMultiForLoad(ctx, &b.found, keys)
 	return c.loads.LoadMulti(ctx, &b.found.Values, keys, load)

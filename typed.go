@@ -95,6 +95,7 @@ type Typed[K comparable, V any] struct {
 	tagSpace    string // the namespace's name
 	keys        typed.Keys[K]
 	codec       Codec[V]
+	taker       codec.Taker[V]                            // codec, if it can take bytes over
 	fingerprint codec.Fingerprint                         // of the bytes that codec writes
 	number      bool                                      // codec writes its bits
 	loads       *load.Group                               // the Cache's, or one of its options
@@ -116,6 +117,7 @@ type scratch[K comparable] struct {
 	k     K
 	key   []byte // number of the generation, then the bytes of k
 	value []byte // fingerprint, then the bytes of a value
+	taken bool   // value is part of what was returned
 
 	in       *coherence.Generation // of key
 	addition ram.Addition
@@ -177,6 +179,7 @@ func NewTyped[K comparable, V any](c *Cache, namespace string, opts TypedOptions
 	}
 	t := &Typed[K, V]{c: c, keys: keys, codec: opts.Codec, number: codec.IsNumber(opts.Codec), loads: loads, tagSpace: namespace, hotValues: hotValues, hotUnasked: opts.HotValues == 0}
 	t.scratch = scratchPool[K]()
+	t.taker, _ = opts.Codec.(codec.Taker[V])
 	t.slide(&opts)
 	t.fingerprint = typed.Unambiguous(codec.FingerprintOf("typed", opts.Codec.Name(), codec.Layout(opts.Codec.Name(), value), keys.Name(), fmt.Sprint(opts.Version)))
 	listener, err := t.listener(&opts)
@@ -192,6 +195,16 @@ func NewTyped[K comparable, V any](c *Cache, namespace string, opts TypedOptions
 	}
 	t.stopEvents = c.listeners.listen(&c.store, listener)
 	return t, nil
+}
+
+// New is a typed cache on a Cache of its own, with Options.RAMBytes and no other option. When it
+// is forgotten, the collector frees both.
+func New[K comparable, V any](ramBytes int64) (*Typed[K, V], error) {
+	c, err := Open(Options{RAMBytes: ramBytes})
+	if err != nil {
+		return nil, err
+	}
+	return NewTyped(c, "firn.New", TypedOptions[K, V]{})
 }
 
 func newTypedError(namespace string, err error) error {
@@ -224,14 +237,14 @@ func (t *Typed[K, V]) getBytes(key K) (v V, ok bool) {
 		t.release(s)
 		return v, false
 	}
-	if s.value, ok = t.c.Get(s.value[:0], s.key); ok {
+	if s.value, ok = t.c.Get(t.room(s), s.key); ok {
 		payload, ours := t.fingerprint.Cut(s.value)
 		var err error
-		if ours {
+		if ours = ours && (t.taker == nil || cap(s.value) <= takeFrom); ours {
 			v, err = t.codec.Decode(payload)
 		}
 		if !ours || err != nil {
-			v, err = t.decode(context.Background(), s.key, s.value) // counts and deletes it
+			v, err = t.decodeRead(context.Background(), s) // takes it over, or counts and deletes it
 			ok = err == nil
 		}
 	}
@@ -264,32 +277,71 @@ func (t *Typed[K, V]) read(ctx context.Context, s *scratch[K]) (v V, err error) 
 	if err = t.encodeKey(ctx, s); err != nil {
 		return v, err
 	}
-	if s.value, err = t.c.Lookup(ctx, s.value[:0], s.key); err == nil {
-		v, err = t.decode(ctx, s.key, s.value)
+	if s.value, err = t.c.Lookup(ctx, t.room(s), s.key); err == nil {
+		v, err = t.decodeRead(ctx, s)
 	}
 	t.space.Counters.Read(err == nil)
 	return v, err
 }
 
+// takeFrom is the least memory that a value takes over instead of a copy: a shorter one costs
+// less to copy out of the scratch than to find again.
+const takeFrom = 1 << 10
+
+// room is where the bytes of a value are read to. Those of a codec whose values can be the bytes
+// themselves lie in memory of their own if they are longer than takeFrom.
+func (t *Typed[K, V]) room(s *scratch[K]) []byte {
+	if t.taker == nil {
+		return s.value[:0]
+	}
+	return s.value[:0:min(cap(s.value), takeFrom)]
+}
+
 // decode makes a value of the bytes that were found under key.
 func (t *Typed[K, V]) decode(ctx context.Context, key, stored []byte) (v V, err error) {
-	if payload, ok := t.cut(stored); ok {
-		return t.decodePayload(ctx, key, stored, payload, false)
-	}
-	tags, payload, ok := t.cutTags(stored)
-	if !ok { // it is another's
-		return v, t.mismatch(ctx, key, stored, false)
-	}
-	if err = t.c.checkTags(ctx, tags, key, stored); err != nil {
+	payload, err := t.check(ctx, key, stored)
+	if err != nil {
 		return v, err
 	}
 	return t.decodePayload(ctx, key, stored, payload, false)
 }
 
-// decodeLoaded is decode of what a load gave its caller, whatever was invalidated
+// decodeRead is decode of s.value, which was read to room.
+func (t *Typed[K, V]) decodeRead(ctx context.Context, s *scratch[K]) (v V, err error) {
+	payload, err := t.check(ctx, s.key, s.value)
+	if err != nil {
+		return v, err
+	}
+	return t.takePayload(ctx, s, payload, false)
+}
+
+// decodeLoaded is decodeRead of what a load gave its caller, whatever was invalidated
 // meanwhile.
-// With a shared tier a load may also find what another process has loaded: that is not made here.
-func (t *Typed[K, V]) decodeLoaded(ctx context.Context, key, stored []byte, made bool) (v V, err error) {
+func (t *Typed[K, V]) decodeLoaded(ctx context.Context, s *scratch[K], made bool) (v V, err error) {
+	payload, err := t.checkLoaded(ctx, s.key, s.value, made)
+	if err != nil {
+		return v, err
+	}
+	return t.takePayload(ctx, s, payload, true)
+}
+
+// check is the payload of the bytes that were found under key, if it is of this type and its
+// tags hold.
+func (t *Typed[K, V]) check(ctx context.Context, key, stored []byte) (payload []byte, err error) {
+	payload, ok := t.cut(stored)
+	if ok {
+		return payload, nil
+	}
+	tags, payload, ok := t.cutTags(stored)
+	if !ok { // it is another's
+		return nil, t.mismatch(ctx, key, stored, false)
+	}
+	return payload, t.c.checkTags(ctx, tags, key, stored)
+}
+
+// checkLoaded is check of what a load gave its caller. With a shared tier a load may also find
+// what another process has loaded: that is not made here.
+func (t *Typed[K, V]) checkLoaded(ctx context.Context, key, stored []byte, made bool) (payload []byte, err error) {
 	payload, ok := t.cut(stored)
 	if !ok {
 		var tags typed.Head
@@ -297,13 +349,20 @@ func (t *Typed[K, V]) decodeLoaded(ctx context.Context, key, stored []byte, made
 			err = t.c.checkTags(ctx, tags, key, stored)
 		}
 	}
-	switch {
-	case err != nil:
-		return v, err
-	case !ok:
-		return v, t.mismatch(ctx, key, stored, true)
+	if err == nil && !ok {
+		err = t.mismatch(ctx, key, stored, true)
 	}
-	return t.decodePayload(ctx, key, stored, payload, true)
+	return payload, err
+}
+
+// takePayload makes a value of its payload, as it is in s.value, and of its memory if that is to
+// be the value's own.
+func (t *Typed[K, V]) takePayload(ctx context.Context, s *scratch[K], payload []byte, loading bool) (v V, err error) {
+	if t.taker != nil && cap(s.value) > takeFrom {
+		s.taken = true
+		return t.taker.Take(payload), nil
+	}
+	return t.decodePayload(ctx, s.key, s.value, payload, loading)
 }
 
 // decodePayload makes a value of its payload, as it is in the bytes found under key.
@@ -451,6 +510,9 @@ func (t *Typed[K, V]) isCurrent(g *coherence.Generation) bool {
 func (t *Typed[K, V]) acquire() *scratch[K] { return t.scratch.Get().(*scratch[K]) }
 
 func (t *Typed[K, V]) release(s *scratch[K]) {
+	if s.taken {
+		s.value, s.taken = nil, false
+	}
 	if cap(s.value) <= maxScratch && cap(s.key) <= maxScratch {
 		var none K
 		s.k = none

@@ -72,9 +72,8 @@ func (r *rawKeys) slices() [][]byte {
 	return r.keys
 }
 
-// GetMulti looks up many keys at once, as Cache.GetMulti. The results are in b.
-// Keys and values that Get would not find are not found, which is no error; one of a key that
-// cannot be encoded is. Hot values are read, and no value becomes one.
+// GetMulti looks up many keys at once, as Cache.GetMulti. The results are in b. A key that cannot
+// be encoded is an error. Hot values are read, and no value becomes one.
 func (t *Typed[K, V]) GetMulti(ctx context.Context, b *TypedBatch[V], keys []K) error {
 	b.reset(len(keys))
 	in, err := t.space.ToRead(ctx)

@@ -13,6 +13,20 @@ import (
 	"github.com/firncache/firn"
 )
 
+// One cache of one type.
+func ExampleNew() {
+	names, err := firn.New[int64, string](64 << 20)
+	if err != nil {
+		log.Fatal(err)
+	}
+	if err := names.Set(7, "Ada"); err != nil {
+		log.Fatal(err)
+	}
+	name, ok := names.Get(7)
+	fmt.Println(name, ok)
+	// Output: Ada true
+}
+
 func ExampleNewTyped() {
 	c := openCache(firn.Options{RAMBytes: 1 << 20})
 	defer c.Close()

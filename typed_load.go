@@ -106,14 +106,14 @@ func (t *Typed[K, V]) load(ctx context.Context, key K, load TypedLoadFunc[K, V],
 		}
 	}
 	for range loadTries {
-		stored, came, failed := t.loads.Load(ctx, s.value[:0], s.key, loadBytes)
+		stored, came, failed := t.loads.Load(ctx, t.room(s), s.key, loadBytes, true)
 		s.value = stored
 		e.Outcome, e.Tier = outcomeOf(came)
 		if failed != nil {
 			return e, failed
 		}
 		var unread error
-		if e.Value, unread = t.decodeLoaded(ctx, s.key, s.value, l.made(s.key)); unread == nil {
+		if e.Value, unread = t.decodeLoaded(ctx, s, l.made(s.key)); unread == nil {
 			return e, nil
 		}
 		err = unreadable(unread)
@@ -143,10 +143,10 @@ func (t *Typed[K, V]) getOrRefresh(ctx context.Context, s *scratch[K], load Load
 		}
 		ok = err == nil
 	case look == lookForEntry:
-		s.value, found, ok = t.c.findOrRefresh(ctx, t.loads, s.value[:0], s.key, load)
+		s.value, found, ok = t.c.findOrRefresh(ctx, t.loads, t.room(s), s.key, load)
 		e.Value, ok = t.decodeFound(ctx, s, ok)
 	default:
-		s.value, ok = t.c.getOrRefresh(ctx, t.loads, s.value[:0], s.key, load)
+		s.value, ok = t.c.getOrRefresh(ctx, t.loads, t.room(s), s.key, load)
 		e.Value, ok = t.decodeFound(ctx, s, ok)
 	}
 	if ok && look == lookForEntry {
@@ -159,7 +159,7 @@ func (t *Typed[K, V]) getOrRefresh(ctx context.Context, s *scratch[K], load Load
 func (t *Typed[K, V]) decodeFound(ctx context.Context, s *scratch[K], found bool) (v V, ok bool) {
 	if found {
 		var err error
-		v, err = t.decode(ctx, s.key, s.value)
+		v, err = t.decodeRead(ctx, s)
 		ok = err == nil
 	}
 	t.space.Counters.Read(ok)
@@ -206,11 +206,11 @@ func (t *Typed[K, V]) Refresh(ctx context.Context, key K, load TypedLoadFunc[K, 
 	if err = t.encodeKeyIn(s, in); err != nil {
 		return v, err
 	}
-	s.value, err = t.loads.Refresh(ctx, s.value[:0], s.key, t.loader(key, t.newLoading(keep), load))
+	s.value, err = t.loads.Refresh(ctx, t.room(s), s.key, t.loader(key, t.newLoading(keep), load))
 	if len(s.value) == 0 {
 		return v, err
 	}
-	v, unread := t.decodeLoaded(ctx, s.key, s.value, true)
+	v, unread := t.decodeLoaded(ctx, s, true)
 	if unread != nil {
 		return v, errors.Join(err, unreadable(unread))
 	}
@@ -276,7 +276,11 @@ func (t *Typed[K, V]) loadMissing(ctx context.Context, b *TypedBatch[V], keys []
 			if !ok {
 				continue
 			}
-			v, unread := t.decodeLoaded(ctx, raw[n], stored, l.made(raw[n]))
+			var v V
+			payload, unread := t.checkLoaded(ctx, raw[n], stored, l.made(raw[n]))
+			if unread == nil {
+				v, unread = t.decodePayload(ctx, raw[n], stored, payload, true)
+			}
 			if unread != nil {
 				again = append(again, j)
 				err = errors.Join(err, unreadable(unread))

@@ -54,8 +54,8 @@ func (t *Typed[K, V]) Stats() (s stats.Namespace) {
 	return s
 }
 
-// StatsByNamespace are the counters of the namespaces that are in use, by the names that NewTyped was
-// given. Of namespaces of one name with keys of several types it has the sum.
+// StatsByNamespace are the counters of the namespaces that are in use, by their names: the sum
+// where there are keys of several types.
 func (c *Cache) StatsByNamespace() map[string]stats.Namespace {
 	all := map[string]stats.Namespace{}
 	for _, n := range c.typed.spaces.All() {

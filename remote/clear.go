@@ -86,9 +86,9 @@ func (c *cluster) unowned() (slot int) {
 			continue
 		}
 		told = true
-		for _, m := range p.known.primaries {
-			for _, r := range m.slots {
-				for slot := r.from; slot <= r.to; slot++ {
+		for _, m := range p.known.Primaries {
+			for _, r := range m.Slots {
+				for slot := r.From; slot <= r.To; slot++ {
 					if c.slots[slot].Load() == nil {
 						return slot
 					}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/firncache/firn/internal/shared"
+	"github.com/firncache/firn/remote/internal/slots"
 )
 
 // cluster is the servers of a cluster: a wire to each primary, and who owns which slot.
@@ -22,8 +23,8 @@ import (
 // Locks: a wire's mu, then mu.
 type cluster struct {
 	t     *Tier
-	slots [clusterSlots]atomic.Pointer[tenure] // nil: nobody has claimed it yet
-	moves atomic.Uint64                        // how often slots have changed hands
+	slots [slots.Count]atomic.Pointer[tenure] // nil: nobody has claimed it yet
+	moves atomic.Uint64                       // how often slots have changed hands
 
 	mu     sync.Mutex
 	closed bool
@@ -34,7 +35,7 @@ type cluster struct {
 // peer is a server of the cluster.
 type peer struct {
 	w     *wire
-	known *clusterMap    // what it said last on the present connection
+	known *slots.Map     // what it said last on the present connection
 	feeds []*shared.Feed // of its tenures, which the store knows of
 	guest int64          // until when it stays at least, in bootNanos
 }

@@ -3,9 +3,11 @@ package remote
 import (
 	"context"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
+	"github.com/firncache/firn/remote/internal/slots"
 	"github.com/redis/rueidis"
 )
 
@@ -54,8 +56,8 @@ func (c *conn) inCluster() bool { return c.server.mode == inCluster }
 // claimAll is for a server that turned out to be in no cluster.
 func (c *conn) claimAll() {
 	if c.w.t.cluster != nil && !c.inCluster() {
-		only := member{addr: c.w.addr, slots: allSlots}
-		c.w.t.cluster.update(c, &clusterMap{primaries: []member{only}, ok: true})
+		only := slots.Member{Addr: c.w.addr, Slots: slots.All}
+		c.w.t.cluster.update(c, &slots.Map{Primaries: []slots.Member{only}, OK: true})
 	}
 }
 
@@ -85,33 +87,33 @@ func (c *conn) takeMap(results []rueidis.RedisResult, asked int64) {
 		return
 	}
 	c.w.t.cluster.update(c, m)
-	if m.ok {
+	if m.OK {
 		c.watch.confirmed = asked
 	}
 }
 
-func (c *conn) parseMap(results []rueidis.RedisResult) (m *clusterMap, err error) {
-	m = &clusterMap{}
-	if m.self, err = results[0].ToString(); err != nil {
+func (c *conn) parseMap(results []rueidis.RedisResult) (m *slots.Map, err error) {
+	m = &slots.Map{}
+	if m.Self, err = results[0].ToString(); err != nil {
 		return nil, err
 	}
 	info, err := results[1].ToString()
 	if err != nil {
 		return nil, err
 	}
-	m.epoch, m.ok = parseClusterInfo(info)
+	m.Epoch, m.OK = parseClusterInfo(info)
 	answer, err := results[2].ToAny()
 	if err != nil {
 		return nil, err
 	}
-	m.primaries, err = parseSlots(answer, hostOf(c.w.addr))
+	m.Primaries, err = slots.Parse(answer, slots.HostOf(c.w.addr))
 	return m, err
 }
 
 // slotFor is a slot of a wire's server: the one that it was, if it still is.
 func (c *cluster) slotFor(w *wire, last int) (slot int, ok bool) {
-	for i := range clusterSlots {
-		slot = (last + i) % clusterSlots
+	for i := range slots.Count {
+		slot = (last + i) % slots.Count
 		if p := c.slots[slot].Load(); p != nil && p.w == w && !p.over {
 			return slot, true
 		}
@@ -125,13 +127,21 @@ func (t *Tier) beatName(slot int) string {
 }
 
 // slotTags are hash tags of the slots.
-var slotTags = sync.OnceValue(func() *[clusterSlots]int32 {
-	var tags [clusterSlots]int32
-	for n, left := int32(1), clusterSlots; left > 0; n++ {
-		if slot := crc16(strconv.Itoa(int(n))) % clusterSlots; tags[slot] == 0 {
+var slotTags = sync.OnceValue(func() *[slots.Count]int32 {
+	var tags [slots.Count]int32
+	for n, left := int32(1), slots.Count; left > 0; n++ {
+		if slot := slots.CRC16(strconv.Itoa(int(n))) % slots.Count; tags[slot] == 0 {
 			tags[slot] = n
 			left--
 		}
 	}
 	return &tags
 })
+
+// parseClusterInfo takes the state and the epoch from CLUSTER INFO. Protocol 3 puts the text's
+// format before it.
+func parseClusterInfo(info string) (epoch uint64, ok bool) {
+	info = strings.TrimPrefix(info, "txt:")
+	epoch, err := strconv.ParseUint(infoField(info, "cluster_my_epoch"), 10, 64)
+	return epoch, err == nil && infoField(info, "cluster_state") == "ok"
+}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/firncache/firn/internal/shared"
 	"github.com/firncache/firn/remote/internal/servertest"
+	"github.com/firncache/firn/remote/internal/slots"
 )
 
 // counted is a key whose value is a counter, and its copy in a store that follows the rule of
@@ -155,7 +156,7 @@ func readCounted(t *testing.T, k *counted, tier *Tier, trust *shared.Trust, stop
 func (c *clusterOf) moveAbout(s *copying) {
 	for round := range 3 {
 		for key := range s.keys {
-			slot := slotOf(c.reader.names.Entry([]byte(key)))
+			slot := slots.Of(c.reader.names.Entry([]byte(key)))
 			from := c.Owner(slot, c.Nodes[0])
 			if to := c.Nodes[round]; to != from {
 				c.Migrate(slot, from, to)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/firncache/firn/internal/shared"
 	"github.com/firncache/firn/remote/internal/servertest"
+	"github.com/firncache/firn/remote/internal/slots"
 )
 
 // clusterStaleness keeps the tests short: owners are confirmed every 160 ms.
@@ -88,7 +89,7 @@ func (c *clusterOf) write(key, value string) {
 // home is the slot of a key, its owner and another primary.
 func (c *clusterOf) home(key string) (slot int, owner, other *servertest.Server) {
 	c.t.Helper()
-	slot = slotOf(c.reader.names.Entry([]byte(key)))
+	slot = slots.Of(c.reader.names.Entry([]byte(key)))
 	owner = c.Owner(slot, c.Nodes[0])
 	for _, other = range c.Nodes[:3] {
 		if other != owner {
@@ -161,7 +162,7 @@ func (c *clusterOf) usesAllServers() {
 		queries[i], entries[i] = shared.Query{Key: keys[i]}, shared.Entry{Key: keys[i], Value: keys[i]}
 	}
 	c.writer.WriteMulti(c.t.Context(), entries, func(i int, w shared.Written, err error) {
-		if err != nil || w.Stamp.Slot() != slotOf(c.reader.names.Entry(keys[i])) {
+		if err != nil || w.Stamp.Slot() != slots.Of(c.reader.names.Entry(keys[i])) {
 			c.t.Fatalf("write of %s: %+v, %v", keys[i], w, err)
 		}
 	})
@@ -371,7 +372,7 @@ func (c *clusterOf) primaryStopped() {
 		c.t.Errorf("%q, %v of what was removed: want nothing", value, err)
 	}
 	from.Thaw()
-	c.WaitOwner(slotOf(c.reader.names.Entry([]byte("{stop}"))), replica)
+	c.WaitOwner(slots.Of(c.reader.names.Entry([]byte("{stop}"))), replica)
 	if value, _, err := c.read("{stop}"); err != nil || value != "1+" {
 		c.t.Errorf("%q, %v after the old primary has come back: want 1+", value, err)
 	}

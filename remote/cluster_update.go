@@ -4,11 +4,12 @@ import (
 	"slices"
 
 	"github.com/firncache/firn/internal/shared"
+	"github.com/firncache/firn/remote/internal/slots"
 )
 
 // update takes a server's map of the cluster: it makes wires to primaries that are new, gives slots to
 // those who own them, under new epochs, and closes wires that are of no use any more.
-func (c *cluster) update(from *conn, m *clusterMap) {
+func (c *cluster) update(from *conn, m *slots.Map) {
 	c.mu.Lock()
 	p := c.peers[from.w.addr]
 	if c.closed || p == nil || p.w != from.w || from.w.state.Load().conn != from {
@@ -33,12 +34,12 @@ func (c *cluster) update(from *conn, m *clusterMap) {
 }
 
 // open makes wires to the primaries of a map.
-func (c *cluster) open(m *clusterMap) (opened []*wire) {
-	for _, member := range m.primaries {
-		if member.addr == "" {
+func (c *cluster) open(m *slots.Map) (opened []*wire) {
+	for _, member := range m.Primaries {
+		if member.Addr == "" {
 			continue
 		}
-		if p, fresh := c.peer(member.addr); fresh {
+		if p, fresh := c.peer(member.Addr); fresh {
 			opened = append(opened, p.w)
 		}
 	}
@@ -103,12 +104,12 @@ func (c *cluster) set(slot int, next *tenure) {
 // claims are what the servers say of themselves, by the address that they have for others.
 func (c *cluster) claims() (all []claim) {
 	for _, p := range c.peers {
-		if p.known == nil || !p.known.ok {
+		if p.known == nil || !p.known.OK {
 			continue
 		}
-		for _, m := range p.known.primaries {
-			if m.id == p.known.self && (m.addr == p.w.addr || m.addr == "") && len(m.slots) > 0 {
-				all = append(all, claim{w: p.w, epoch: p.known.epoch, slots: m.slots})
+		for _, m := range p.known.Primaries {
+			if m.ID == p.known.Self && (m.Addr == p.w.addr || m.Addr == "") && len(m.Slots) > 0 {
+				all = append(all, claim{w: p.w, epoch: p.known.Epoch, slots: m.Slots})
 			}
 		}
 	}
@@ -132,10 +133,10 @@ func (c *cluster) forgetFeeds() {
 func (c *cluster) dismiss() {
 	listed, told := map[string]bool{}, false
 	for _, p := range c.peers {
-		if p.known != nil && p.known.ok {
+		if p.known != nil && p.known.OK {
 			told = true
-			for _, m := range p.known.primaries {
-				listed[m.addr] = true
+			for _, m := range p.known.Primaries {
+				listed[m.Addr] = true
 			}
 		}
 	}

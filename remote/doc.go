@@ -85,12 +85,12 @@
 //	conditional.go, lease.go, await.go       writes of what is expected; one load for all processes
 //	used.go                                  what is used here, read on a server that evicts
 //
-// These know nothing of a tier, as package entry, which has the names and bytes that lie on the server:
+// These know nothing of a tier, nor do the packages entry, the names and bytes that lie on the server,
+// and slots, the slot of a key and a cluster as a server knows it:
 //
 //	command.go, script.go, redirect.go       commands of the transport; answers that name another server
 //	watchdog.go, presence.go, patience.go,   silence; whether a server answers; how long requests wait
 //	clock_*.go
-//	slots.go, cluster_map.go                 the slot of a key; a cluster as a server knows it
 //	held.go, awaits.go                       leases of this process; who waits for a name
 //
 // The transport is github.com/redis/rueidis, of which neither the cache nor the reconnecting is

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/firncache/firn/remote/internal/slots"
 	"github.com/redis/rueidis"
 )
 
@@ -39,10 +40,10 @@ func redirectionOf(err error, asked string) (redirection, bool) {
 	}
 	slot, err := strconv.Atoi(words[1])
 	at := strings.LastIndexByte(words[2], ':')
-	if err != nil || at < 0 || !(slotRange{slot, slot}).valid() {
+	if err != nil || at < 0 || !(slots.Range{From: slot, To: slot}).Valid() {
 		return redirection{}, false
 	}
 	port, err := strconv.ParseInt(words[2][at+1:], 10, 32)
-	addr := addrOf(strings.Trim(words[2][:at], "[]"), port, hostOf(asked))
+	addr := slots.AddrOf(strings.Trim(words[2][:at], "[]"), port, slots.HostOf(asked))
 	return redirection{addr: addr, slot: slot, ask: words[0] == "ASK"}, err == nil && addr != ""
 }

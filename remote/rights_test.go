@@ -77,7 +77,7 @@ func useAll(t *testing.T, c *firn.Cache) {
 		"Delete":         func() error { return c.DeleteMulti(ctx, key) },
 		"DeleteMulti":    func() error { return c.DeleteMulti(ctx, [][]byte{key}...) },
 		"Clear":          func() error { return c.Clear(ctx) },
-		"LookupMulti":    func() error { return c.GetMulti(ctx, new(firn.Batch), [][]byte{key, {1}}) },
+		"GetMulti":       func() error { return c.GetMulti(ctx, new(firn.Batch), [][]byte{key, {1}}) },
 		"Touch":          func() error { _, err := c.Touch(ctx, key, firn.Forever); return err },
 		"Increment":      func() error { _, err := c.Increment(ctx, []byte("n"), 1); return err },
 		"GetAndDelete":   func() error { _, err := c.GetAndDelete(ctx, nil, []byte("n")); return allow(err, firn.ErrNotFound) },

@@ -1,6 +1,9 @@
 package remote
 
-import "github.com/firncache/firn/internal/shared"
+import (
+	"github.com/firncache/firn/internal/shared"
+	"github.com/firncache/firn/remote/internal/slots"
+)
 
 // tenure is the time in which one server owns slots, and its feed is not interrupted. All slots
 // that it has got at once have the same. Another tenure has another epoch, always, also if it is
@@ -17,17 +20,17 @@ type tenure struct {
 type claim struct {
 	w     *wire
 	epoch uint64
-	slots []slotRange
+	slots []slots.Range
 }
 
 // strongest is the claim to each slot that counts: that of the highest epoch, as among the
 // servers themselves; of equal ones the present owner's.
-func strongest(claims []claim, present func(slot int) *wire) *[clusterSlots]*claim {
-	var best [clusterSlots]*claim
+func strongest(claims []claim, present func(slot int) *wire) *[slots.Count]*claim {
+	var best [slots.Count]*claim
 	for i := range claims {
 		c := &claims[i]
 		for _, r := range c.slots {
-			for slot := r.from; slot <= r.to; slot++ {
+			for slot := r.From; slot <= r.To; slot++ {
 				b := best[slot]
 				if b == nil || c.epoch > b.epoch || c.epoch == b.epoch && present(slot) == c.w {
 					best[slot] = c
@@ -41,7 +44,7 @@ func strongest(claims []claim, present func(slot int) *wire) *[clusterSlots]*cla
 // changes are the slots whose tenure is not what the claims say, by the claim that counts. Those
 // that nobody claims any more are under nil: their tenure is over, and requests for them go where
 // they went, as their owner may come back.
-func changes(best *[clusterSlots]*claim, present func(slot int) *tenure) map[*claim][]int {
+func changes(best *[slots.Count]*claim, present func(slot int) *tenure) map[*claim][]int {
 	var found map[*claim][]int
 	for slot, c := range best {
 		p := present(slot)

@@ -1,11 +1,15 @@
 package remote
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/firncache/firn/remote/internal/slots"
+)
 
 // table is slots 0 to 9 of claims: a letter for each wire.
 type table struct {
 	wires   map[*wire]byte
-	tenures [clusterSlots]*tenure
+	tenures [slots.Count]*tenure
 }
 
 func (b *table) apply(claims ...claim) (changed int) {
@@ -43,7 +47,7 @@ func TestStrongestClaimGetsSlot(t *testing.T) {
 	a, b := &wire{}, &wire{}
 	table := &table{wires: map[*wire]byte{a: 'a', b: 'b'}}
 	is := func(w *wire, epoch uint64, from, to int) claim {
-		return claim{w: w, epoch: epoch, slots: []slotRange{{from, to}}}
+		return claim{w: w, epoch: epoch, slots: []slots.Range{{From: from, To: to}}}
 	}
 	for i, step := range []struct {
 		claims  []claim

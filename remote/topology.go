@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"time"
+
+	"github.com/firncache/firn/remote/internal/slots"
 )
 
 // probe connects to the first server that can be reached, once, and returns an error that
@@ -35,7 +37,7 @@ func (t *Tier) slots() int {
 	if t.cluster == nil {
 		return 1
 	}
-	return clusterSlots
+	return slots.Count
 }
 
 // owners are those to the servers that own the slots.
@@ -52,7 +54,7 @@ func (t *Tier) route(ctx context.Context, name string) (w *wire, slot int, err e
 	if t.cluster == nil {
 		return t.wire, 0, nil
 	}
-	slot = slotOf(name)
+	slot = slots.Of(name)
 	w, err = t.cluster.route(ctx, slot)
 	return w, slot, err
 }

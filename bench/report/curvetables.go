@@ -3,7 +3,7 @@ package report
 // The tables of the curve: of a test of the engine, and of the suite curve.
 var curveWindows = table{
 	suite: "curve", question: "How far off is the curve?", text: "16 traces, up to their first 1.2 M requests, in caches of 5 and 10 % of the bytes, which say ten times, at even distances, what ½, 2 and 4 times the size would miss. The truth is the mean of three simulated caches of that size over the same requests, those of the printed window. Changing: one trace and then the next; one that comes as the other goes, and back; a scan after a trace. Errors are in points of the miss ratio.",
-	rows: []part{named("as they are", "windows/whole"), named("changing", "windows/changing")},
+	rows: []part{named("1 MiB: as they are", "windows/whole"), named("changing", "windows/changing"), named("a hundredth of the cache: as they are", "windows/share"), named("changing", "windows/share-changing")},
 	columns: []part{
 		named("predictions", "cells"), named("truth within ±", "within"), named("mean error", "mean"), named("95 % are below", "p95"), named("worst", "most"), named("median ±", "bar"), named("valid", "valid"),
 	},

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"reflect"
+	"slices"
 	"time"
 
 	"github.com/firncache/firn/internal/codec/plan"
@@ -12,6 +13,13 @@ import (
 
 // The codecs of plain values. V is of the kind that the name says: Default
 // has checked it.
+
+// Taker is a Codec whose values may consist of the bytes themselves.
+type Taker[V any] interface {
+	// Take is Decode of bytes that the value takes over, instead of a copy.
+	Take(src []byte) V
+	builtIn() // a codec of the user's may have a Take that means something else
+}
 
 type stringCodec[V any] struct{}
 
@@ -26,6 +34,13 @@ func (stringCodec[V]) Decode(src []byte) (v V, err error) {
 	return v, nil
 }
 
+func (stringCodec[V]) builtIn() {}
+
+func (stringCodec[V]) Take(src []byte) (v V) {
+	*offheap.StringOf(&v) = offheap.String(src)
+	return v
+}
+
 type bytesCodec[V any] struct{}
 
 func (bytesCodec[V]) Name() string { return bytesName }
@@ -35,8 +50,16 @@ func (bytesCodec[V]) Append(dst []byte, v V) ([]byte, error) {
 }
 
 func (bytesCodec[V]) Decode(src []byte) (v V, err error) {
-	*offheap.BytesOf(&v) = append(make([]byte, 0, len(src)), src...)
-	return v, nil
+	own := make([]byte, len(src)) // not cleared before the copy
+	copy(own, src)
+	return bytesCodec[V]{}.Take(own), nil
+}
+
+func (bytesCodec[V]) builtIn() {}
+
+func (bytesCodec[V]) Take(src []byte) (v V) {
+	*offheap.BytesOf(&v) = slices.Clip(src)
+	return v
 }
 
 type arrayCodec[V any] struct{}

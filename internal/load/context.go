@@ -54,8 +54,8 @@ func (c *loaderContext) Value(key any) any {
 	switch key {
 	case directivesKey{}:
 		return c.directives
-	case keyContextKey{}: // it is for all keys
-		return nil
+	case keyContextKey{}:
+		return nil // that of a load around this one is none of this
 	}
 	if std := c.ended(); std != nil {
 		if v := std.Value(key); v != nil { // context.Cause looks it up

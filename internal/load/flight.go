@@ -48,6 +48,7 @@ type flight struct {
 	lease      *fleet.Lease // from before the loader is called; nil: none, or it was used or released
 	abandoned  bool         // it does not count in call.wanted any more
 	returned   bool         // its loader has: result is what that returned
+	sole       bool         // one caller waited when the result had been stored: nothing else refers to that
 
 	done   chan struct{}
 	result result
@@ -89,8 +90,9 @@ type loaderCall struct {
 
 // loader is the user's function: for one key, or for many.
 type loader struct {
-	one  Func
-	many MultiFunc
+	one   Func
+	many  MultiFunc
+	gives bool // its caller may have what one returns, and change it: nothing else refers to that
 }
 
 // load calls the loader: its values are those of the flights, in their order.

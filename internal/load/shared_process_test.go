@@ -57,7 +57,7 @@ func (p *process) getOrLoad(ctx context.Context, key string, load Func) (string,
 		}
 		return string(v), nil
 	}
-	v, _, err = p.loads.Load(ctx, nil, []byte(key), load)
+	v, _, err = p.loads.Load(ctx, nil, []byte(key), load, false)
 	return string(v), err
 }
 

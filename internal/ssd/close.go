@@ -99,10 +99,10 @@ func (t *Tier) giveUp() {
 	t.work.closing.Go(func() { _ = t.reader.Close() })
 }
 
-// Free gives the address space back. The caller knows that nobody can use the
-// tier any more, not even to be told that it is closed. It waits for stuck operations
-// in the system, which may yet write to the file from there, and for the user, who
-// may be told of records that leave RAM.
+// Free gives the address space back. The caller knows that the tier is no longer
+// reachable, not even for a call that fails because it is closed. It waits for stuck operations
+// in the system, which may yet write to the file from there, and for the user's
+// calls that report records which leave RAM.
 func (t *Tier) Free() {
 	t.work.closing.Wait()
 	t.work.detached.Wait()
@@ -134,7 +134,7 @@ func (t *Tier) saveAll() (saved bool, err error) {
 		return true, nil
 	}
 	if err := t.logFile.Sync(); err != nil {
-		if !errors.Is(err, fs.ErrClosed) { // it was asked: it may have dropped pages that it had not written by then
+		if !errors.Is(err, fs.ErrClosed) { // the sync has begun: it may have dropped pages that it had not written by then
 			t.index.Head.Valid.Store(0)
 		}
 		return false, err

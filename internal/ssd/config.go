@@ -59,10 +59,10 @@ type Config struct {
 	Machine      func() int64  // milliseconds since the machine was started, while it was suspended, too; nil: not known
 	Grace        int64         // how long after its deadline a value can still be had by GetStale, in milliseconds
 	Log          *slog.Logger  // nil: slog.Default
-	Evictions    Evictions     // hears of evicted records; nil: nobody does
+	Evictions    Evictions     // gets evicted records; nil: they are dropped
 
 	// StartRead begins the span of reads of the disk that a caller with a context waits
-	// for; nil: nobody traces.
+	// for; nil: no spans.
 	StartRead func(ctx context.Context, records int) (end func(error))
 
 	Fingerprint uint64 // of what the records are; a log with another one is not kept
@@ -108,7 +108,7 @@ type Evictions interface {
 	// the writes of the key; take reports false if it was gone already. It is called by one
 	// goroutine at a time, which holds restarting. The slices are lent until it returns.
 	Evict(key, value []byte, expired bool, take func() bool)
-	// Evicted is what tells the user of the records evicted since the last call, nil for
+	// Evicted returns the function that notifies the user of the records evicted since the last call, nil for
 	// none. It is called by a goroutine of its own, with no lock held: the user may write to
 	// the cache, and a write may have to wait for maintenance, or close it.
 	Evicted() (tell func())

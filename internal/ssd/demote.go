@@ -24,7 +24,7 @@ const (
 
 // Demote takes over a record that leaves RAM. It reports whether the record
 // lives on here. It does not wait for the disk: while the log is stalled, the record
-// is refused. copied tells of a record that is here under the hash: one that is not the
+// is refused. copied describes a record that is here under the hash: one that is not the
 // same is replaced, but an older copy stays if the record is refused.
 func (t *Tier) Demote(hash uint64, key, value []byte, deadline int64, read bool, copied Copy) bool {
 	x := t.ids.Of(hash)

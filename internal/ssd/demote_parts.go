@@ -9,7 +9,7 @@ import (
 // A value that is too long for one record lies in parts: records of their own,
 // anywhere in the log, under ids that follow from the key's. All of them are in its
 // shard, so that taking the head out of the index takes them out as well.
-// The head is a record with the key, and the last to be written. It tells how many
+// The head is a record with the key, and the last to be written. It has how many
 // parts there are, and their number: the parts of one write have the same, a random
 // one, and no reader puts those of two together.
 //

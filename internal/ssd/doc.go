@@ -7,11 +7,11 @@
 //
 //	demote      take over a record that leaves RAM: append it, and let the index name it
 //	invalidate  take a key's record out of the index, because the key was written in RAM
-//	evict       take a record out for want of room
+//	evict       take a record out to make room
 //	alive       a record that an entry of the index names; all others are dead
 //	reclaim     free a slot: move the records of its segment to the end of the log, or
 //	            evict them
-//	obsolete    alive, and wanted by nobody any more: see SetObsolete
+//	obsolete    alive, without a reader: see SetObsolete
 //	admission   the decision whether a record is worth writing
 //	selective   admission while live records fill the log: not every record gets in
 //	budget      how many bytes may be written, day by day
@@ -37,12 +37,12 @@
 //	ref.go         a record that the index named; lists.go: which records a segment has
 //	reclaim.go     the records of a segment that is reclaimed
 //	cut_file.go    slots for which there is no room any more, and the file without them
-//	evictions.go   those of which the user is told when they go
+//	evictions.go   records that the user is notified of when they go
 //	wait_room.go   waiting for room, and how much there is
 //	demote.go      records from RAM; demote_parts.go: values in parts; transfer.go: one on its
 //	               way; compress.go
 //	invalidate.go  records that were written in RAM, or may have been meanwhile
-//	obsolete.go    records that nobody wants any more
+//	obsolete.go    records without a reader
 //	block.go       how a compressed value begins
 //	fetch.go       reading bytes; reader.go; corrupt.go: damaged records, and reads that fail
 //	read.go        Get; read_parts.go: values in parts; get_many.go: GetMany; iterate.go: All
@@ -73,7 +73,7 @@
 //
 // The index lies in memory that the system keeps when the process dies, however it
 // does, and not when the machine does. So the next process finds it as 3 left it,
-// and takes out the records that 2 named and nobody wrote to the disk: those it finds
+// and takes out the records that 2 named and that were not written to the disk: those it finds
 // are the latest version of each key, or nothing. Where there is no such memory, or
 // it is gone, the index that Close saved is believed if no process has used the files
 // since, and otherwise nothing is. When the disk fails and the tier goes offline, a

@@ -8,9 +8,9 @@ import (
 // tells reports whether records that are evicted have to be read first.
 func (t *Tier) tells() bool { return t.cfg.Evictions != nil && t.cfg.Evictions.Wanted() }
 
-// tellEvicted tells the user of the records evicted since the last call. Until he has
-// returned no segment is reclaimed, unless nobody listens any more, so that what he is
-// still to be told is no more than a segment has.
+// tellEvicted notifies the user of the records evicted since the last call. Until that has
+// returned no segment is reclaimed, unless no listener is left, so that the records still to
+// be reported are no more than a segment has.
 func (t *Tier) tellEvicted() {
 	if t.cfg.Evictions == nil {
 		return
@@ -27,8 +27,8 @@ func (t *Tier) tellEvicted() {
 	})
 }
 
-// evictRecords takes records of a segment out of the index, of which the user wants to be
-// told. Values in parts come first, which are read whole with any of their parts.
+// evictRecords takes records of a segment out of the index that the user is to be notified
+// of. Values in parts come first, which are read whole with any of their parts.
 func (t *Tier) evictRecords(v *log.Victim, recs []format.Listed) {
 	whole := recs[:0]
 	for _, l := range recs {
@@ -49,7 +49,7 @@ func (t *Tier) evictRecords(v *log.Victim, recs []format.Listed) {
 }
 
 // evictRecord takes a record of a segment out of the index, if that still names it. The user
-// is told of it if he wants that, and b are its bytes. expired is what is known without
+// is notified of it on request; b are its bytes. expired is what is known without
 // them.
 func (t *Tier) evictRecord(v *log.Victim, l format.Listed, b []byte, expired bool) {
 	if t.tells() {

@@ -11,7 +11,7 @@ const headBytes = 256
 // SetObsolete has records evicted, from now on, instead of moved, that have no reader any
 // more and do not know it: obsolete is shown a record's key and the first bytes of its
 // value, which are lent, and is called with no lock held. Of a value in parts it is shown
-// the first part, with a key that is none of the user's. Reads and Demote do not ask.
+// the first part, with a key that is none of the user's. Reads and Demote do not call it.
 func (t *Tier) SetObsolete(obsolete func(key, head []byte) bool) { t.obsolete.Store(&obsolete) }
 
 // isObsolete reports whether a record has no reader any more.

@@ -89,7 +89,7 @@ func (t *Tier) open() (err error) {
 	return err
 }
 
-// openLog opens the log, past the page cache if that is asked for and can be had.
+// openLog opens the log, past the page cache if the configuration has that, and the system can.
 func (t *Tier) openLog() (err error) {
 	if err := t.cfg.enough(&t.super.Superblock); err != nil {
 		return err

@@ -9,7 +9,7 @@ import (
 	"github.com/firncache/firn/internal/ssd/log"
 )
 
-// Geometry tells how a tier divides its memory and files, for planning: the
+// Geometry is how a tier divides its memory and files, for planning: the
 // arithmetic of Open without its files.
 type Geometry struct {
 	Segments     int64 // of the log while the index is empty

@@ -107,7 +107,7 @@ func (t *Tier) emptySegment(v *log.Victim) bool {
 
 // chooseKept returns those of a segment's records that go to the end of the log, and how
 // many bytes they have, which are at most budget; other live records it takes out of
-// the index, or returns as told if the user wants to be told of them.
+// the index, or returns as told if the user is to be notified of them.
 func (t *Tier) chooseKept(v *log.Victim, recs []format.Listed, budget int) (kept, told []format.Listed, bytes int) {
 	tells := t.tells()
 	for i := range recs {
@@ -131,7 +131,7 @@ func (t *Tier) chooseKept(v *log.Victim, recs []format.Listed, budget int) (kept
 	return kept, told, bytes
 }
 
-// moveRecords appends records of a segment anew. It reports false if the disk takes
+// moveRecords appends records of a segment again. It reports false if the disk takes
 // nothing meanwhile.
 func (t *Tier) moveRecords(v *log.Victim, recs []format.Listed) bool {
 	if len(recs) == 0 {
@@ -157,7 +157,7 @@ func (t *Tier) moveRecords(v *log.Victim, recs []format.Listed) bool {
 	return true
 }
 
-// moveRecord appends a record anew, of which b are the bytes, if the index still names
+// moveRecord appends a record again, whose bytes are b, if the index still names
 // it. It reports false if the log has no room.
 func (t *Tier) moveRecord(v *log.Victim, l format.Listed, b []byte) bool {
 	r, err := format.ParseRecord(b, format.Origin{Log: t.log.Number(), LSN: t.log.LSN(v.Serial, int(l.Offset))})

@@ -13,7 +13,7 @@ import (
 
 // findMemory looks for the index that the last process left, which did not close
 // the log that super describes. leftMemory is nil if there is none, or none that can be
-// believed. It fails if the index is there and in use: the log is not begun anew for that.
+// believed. It fails if the index is there and in use: the log is kept all the same.
 func (t *Tier) findMemory(super *format.Superblock) error {
 	boot := t.cfg.BootID()
 	if t.keeper == nil || super.Memory == (format.MemoryID{}) || boot == "" || boot != super.BootID {

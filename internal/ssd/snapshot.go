@@ -27,7 +27,7 @@ func (t *Tier) saveSnapshot() (number uint64, err error) {
 	if size := format.SnapshotBytes(len(s.Slots), len(s.Shards), len(s.Clocks), int64(x.Len())); size > room {
 		return 0, fmt.Errorf("%w: %d of %d bytes", errNoSnapshotSpace, size, room)
 	}
-	_ = t.cfg.FS.Remove(format.SnapshotName) // lest there be two for a moment
+	_ = t.cfg.FS.Remove(format.SnapshotName) // so that there are never two
 	f, err := t.cfg.FS.Open(format.SnapshotTempName, vfs.OpenOptions{Create: true})
 	if err != nil {
 		return 0, err

@@ -7,8 +7,8 @@ import (
 	"github.com/firncache/firn/internal/ssd/format"
 )
 
-// Start begins to serve: it finds the index, and starts to write. charge is told,
-// from goroutines of the tier's own, of the memory that the tier takes, in bytes
+// Start begins to serve: it finds the index, and starts to write. charge is called,
+// from goroutines of the tier's own, with the memory that the tier takes, in bytes
 // more than before.
 func (t *Tier) Start(charge func(bytes int64) error) error {
 	t.memory.charge = charge

@@ -15,8 +15,8 @@ type Stats struct {
 	AlreadyOnSSD    uint64 // records that left RAM and were here already
 	Rejected        uint64 // records that admission did not let in, for their worth
 	Limited         uint64 // for the write budget
-	Dropped         uint64 // for want of room in the log: the disk is too slow
-	IndexFull       uint64 // for want of memory for the index, or before it came
+	Dropped         uint64 // the log had no room: the disk is too slow
+	IndexFull       uint64 // the index had no memory, or not yet
 	TooLarge        uint64 // for their size: more than one part in longShare of the log
 	Invalidated     uint64 // records that died because their key was written, or because they were obsolete
 	Evicted         uint64 // records dropped when their segment was reclaimed, or could not be kept

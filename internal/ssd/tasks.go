@@ -8,7 +8,7 @@ import "sync"
 type tasks struct {
 	mu    sync.Mutex // a leaf
 	n     int
-	ended *sync.Cond // of mu: there is none; nil: nobody waits
+	ended *sync.Cond // of mu: there is none; nil: none waits
 }
 
 // Go begins a task.

@@ -112,9 +112,9 @@ type work struct {
 	wake        chan struct{} // of maintain
 	maintaining sync.WaitGroup
 	growing     atomic.Bool    // the index is being given more memory
-	telling     atomic.Bool    // the user is being told of evicted records
+	telling     atomic.Bool    // the user is being notified of evicted records
 	running     sync.WaitGroup // who else uses the files
-	detached    tasks          // work that Free waits for and Close does not, for the user may call it there: growth of the index, and his being told
+	detached    tasks          // work that Free waits for and Close does not, for the user may call it there: growth of the index, and notifications
 	closing     tasks          // work that Close began
 }
 
@@ -133,7 +133,7 @@ const (
 	fromScratch  indexSource = iota // the log is a new one
 	fromSnapshot                    // it was closed
 	fromMemory                      // the process died, and left the index
-	fromLog                         // it is made anew, with records that may be outdated
+	fromLog                         // it is made again, with records that may be outdated
 )
 
 func (s indexSource) String() string {

@@ -42,7 +42,7 @@ func (d *Transfer) NextPart() (from, n int) {
 	return from, max(min(d.pieceBytes, d.head.Bytes-from), 0)
 }
 
-// PutPart takes over a part. If it does not, again tells whether it may when the log has
+// PutPart takes over a part. If it does not, again reports whether it may when the log has
 // room.
 func (d *Transfer) PutPart(piece []byte) (ok, again bool) {
 	t, x := d.t, d.t.ids.Part(d.owner, d.partsPut)

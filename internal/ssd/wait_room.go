@@ -59,7 +59,7 @@ func (t *Tier) WhyNoRoom() error {
 }
 
 // waitIndex waits while the index is short of memory, for patience at most, but
-// not where somebody did in vain. It reports whether the index is short no more.
+// not where another did in vain. It reports whether the index is short no more.
 func (t *Tier) waitIndex(patience time.Duration) bool {
 	x := t.index
 	if !x.LowOnMemory() {
@@ -81,7 +81,7 @@ func (t *Tier) waitIndex(patience time.Duration) bool {
 func (t *Tier) Hurry() { t.log.Hurry() }
 
 // Room is how many bytes of records the tier has room for, 0 while it is offline, whether it
-// has evicted for want of room, and how many reads have found a value. It takes no lock.
+// has evicted to make room, and how many reads have found a value. It takes no lock.
 func (t *Tier) Room() (bytes int64, evicting bool, hits uint64) {
 	if t.state.Load() == on {
 		each := t.log.SegmentBytes() - format.SegmentHeaderLen - format.TrailerLen

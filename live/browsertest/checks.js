@@ -2,7 +2,7 @@
 // returns a list of complaints in words.
 (() => {
 	const charts = () => [...document.querySelectorAll("[data-chart]")].filter(c => c.checkVisibility());
-	const name = chart => chart.dataset.chart;
+	const name = chart => chart.dataset.chart ?? chart.className;
 
 	// unseen is whether an element is there for readers of the screen alone: in a box of a pixel.
 	const unseen = element => {
@@ -39,10 +39,10 @@
 	};
 
 	return {
-		// overlaps are labels of a chart that lie on each other.
+		// overlaps are labels of a chart, or of a row in the list of caches, that lie on each other.
 		overlaps() {
 			const bad = [];
-			for (const chart of charts()) {
+			for (const chart of [...charts(), ...document.querySelectorAll("#overview .cache")]) {
 				const list = labels(chart);
 				for (let i = 0; i < list.length; i++) {
 					for (let j = 0; j < i; j++) {

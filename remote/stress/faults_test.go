@@ -59,8 +59,10 @@ var faults = []fault{
 	{"a restart with an empty server", true, func(f *field) {
 		f.loss(func() {
 			f.server.Kill()
-			if err := os.RemoveAll(filepath.Join(f.server.Dir, "appendonlydir")); err != nil {
-				f.t.Fatal(err)
+			for _, name := range []string{"appendonlydir", "appendonly.aof"} { // the latter before Redis 7
+				if err := os.RemoveAll(filepath.Join(f.server.Dir, name)); err != nil {
+					f.t.Fatal(err)
+				}
 			}
 			f.server.Restart()
 		})

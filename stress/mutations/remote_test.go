@@ -49,7 +49,7 @@ var remotes = []mutation{{
 	pkg:   "./remote", test: "TestClusterWithoutMapOrKeys",
 }, {
 	guard: "a server whose cluster is down owns nothing",
-	file:  "remote/cluster_map.go",
+	file:  "remote/cluster_beat.go",
 	old:   ` && infoField(info, "cluster_state") == "ok"`,
 	pkg:   "./remote", test: "TestClusterMinority",
 }, {

@@ -118,6 +118,16 @@ var upper = []mutation{{
 	new:   "if false {",
 	pkg:   "./internal/tests/loads", test: "TestSupersededLoadIsNotJoined",
 }, {
+	guard: "bytes that a caller was given are not read into again",
+	file:  "typed.go",
+	old:   "\t\ts.taken = true\n",
+	pkg:   "./internal/tests/typed", test: "TestBytesAreTheCallers", quick: true,
+}, {
+	guard: "callers who share a load have a copy each",
+	file:  "internal/load/load.go",
+	old:   "f.sole && ",
+	pkg:   "./internal/tests/typed", test: "TestLoadedBytesAreEachCallers",
+}, {
 	guard: "a load looks again before it calls the loader",
 	file:  "internal/load/load.go",
 	old:   "if res, ok := g.recheck(call, f, why); ok {",
@@ -154,7 +164,7 @@ var upper = []mutation{{
 }, {
 	guard: "a load within a bulk loader has no key of that",
 	file:  "internal/load/context.go",
-	old:   "\tcase keyContextKey{}: // it is for all keys\n\t\treturn nil\n",
+	old:   "\tcase keyContextKey{}:\n\t\treturn nil // that of a load around this one is none of this\n",
 	pkg:   "./internal/tests/loads", test: "TestForKeyErrors",
 }, {
 	guard: "no refresh begins for a while after a load that failed",
@@ -424,4 +434,22 @@ var upper = []mutation{{
 	old:   "if t.isObsolete(&r) {",
 	new:   "if false {",
 	pkg:   "./internal/ssd", test: "TestCleaningDropsObsolete",
+}, {
+	guard: "a call that skips local copies does not find one on the way to a hot value",
+	file:  "internal/fleet/peek.go",
+	old:   "if s.SkipsLocal(ctx) {",
+	new:   "if false {",
+	pkg:   "./internal/tests/shared", test: "TestSharedOutcomes",
+}, {
+	guard: "a cache that is off stores no load",
+	file:  "internal/load/store_result.go",
+	old:   "case ttl <= 0 || g.cfg.Off,",
+	new:   "case ttl <= 0,",
+	pkg:   "./internal/tests/bytes", test: "TestOff",
+}, {
+	guard: "a cache that is off keeps nothing of a Set",
+	file:  "cache.go",
+	old:   "\tif c.off {\n\t\treturn c.keepNothing()\n\t}\n\treturn c.store.Set(hash",
+	new:   "\treturn c.store.Set(hash",
+	pkg:   "./internal/tests/bytes", test: "TestOff",
 }}

@@ -49,6 +49,7 @@ func (s *Simulation) Curve() (curve Curve) {
 	first := s.firstCounted()
 	var heavy [len(Factors)]float64
 	for i, f := range Factors {
+		curve.Points[i] = Point{Factor: f, State: FewKeys, Filled: 1} // where it is not simulated
 		g := s.groups[0]
 		if f > 1 {
 			g = s.groups[1]
@@ -190,6 +191,9 @@ const choiceError = 0.014
 func (c *Curve) addHeavy(heavy *[len(Factors)]float64) {
 	for i := range c.Points {
 		lower, upper := max(i-1, 0), min(i+1, len(Factors)-1)
+		if upper == len(Factors)-1 && c.Points[upper].Keys == 0 { // it is not simulated
+			upper = i
+		}
 		slope := (c.Points[lower].MissRatio - c.Points[upper].MissRatio) / math.Log(Factors[upper]/Factors[lower])
 		c.Points[i].Error = min(math.Hypot(c.Points[i].Error, heavyError*heavy[i]*slope), 1)
 	}

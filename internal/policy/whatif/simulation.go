@@ -46,6 +46,10 @@ const smallGroup = 35
 // size nor twice that has the keys that a figure takes.
 const MinBytes = 64 << 10
 
+// largestBytes is the memory from which on the largest size is simulated: the sample is so small that
+// it has room for that, which costs the others of its group more than half of their keys.
+const largestBytes = 512 << 10
+
 // New makes one that takes about so many bytes, at least MinBytes, and no more later. share is of
 // the time of one processor that it may take: the samples become smaller if it would be more.
 func New(bytes int, share float64) *Simulation {
@@ -57,6 +61,9 @@ func New(bytes int, share float64) *Simulation {
 func NewTimed(bytes int, share float64, stopwatch func() time.Duration) *Simulation {
 	small, large := Factors[:3], append([]float64{1}, Factors[3:]...)
 	bytes = max(bytes, MinBytes)
+	if bytes < largestBytes {
+		large = large[:len(large)-1]
+	}
 	s := &Simulation{
 		groups: [2]*group{newGroup(small, bytes*smallGroup/100), newGroup(large, bytes-bytes*smallGroup/100)},
 		room:   mostChange, wait: roomyVerdicts, budget: budget{share: share, stopwatch: stopwatch, cost: firstCost},

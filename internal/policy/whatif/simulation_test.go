@@ -22,7 +22,7 @@ func TestKeepsToItsMemory(t *testing.T) {
 				s.Store(i, 10, 0, 0)
 			}
 		}
-		if s.Curve().Points[5].Keys == 0 {
+		if s.Curve().Points[4].Keys == 0 {
 			t.Errorf("%d bytes: no keys", bytes)
 		}
 	}
@@ -147,6 +147,20 @@ func TestChoose(t *testing.T) {
 					t.Errorf("%d bytes, ×%g: %+v, want %+v", bytes, g.sizes[n].factor, got, want)
 				}
 			}
+		}
+	}
+}
+
+// With little memory the largest size is not simulated, so that the others have twice as many keys.
+func TestLargestSize(t *testing.T) {
+	t.Parallel()
+	for memory, want := range map[int]State{largestBytes: Valid, largestBytes - 1: FewKeys} {
+		b := newBeside(t, memory, 1<<20)
+		b.reads(3000, true, 1000, b.zipf(50_000))
+		b.evicting = true
+		c := b.reads(60_000, true, 1000, b.zipf(50_000))
+		if p := c.Points[5]; p.State != want || p.Factor != 8 || c.Points[4].State != Valid {
+			t.Errorf("%d bytes: %v, the largest %+v; want it %v, and the next one valid", memory, c.states(), p, want)
 		}
 	}
 }

@@ -33,18 +33,18 @@ func TestTraces(t *testing.T) {
 		all = append(all, newTruth(loadTrace(t, path), 3))
 	}
 	changed := changing(all)
-	t.Run("as they are", func(t *testing.T) { checkAccuracy(t, all, ample) })
-	t.Run("changing", func(t *testing.T) { checkAccuracy(t, changed, ample) })
-	t.Run("as they are, a hundredth", func(t *testing.T) { checkAccuracy(t, all, share) })
-	t.Run("changing, a hundredth", func(t *testing.T) { checkAccuracy(t, changed, share) })
+	t.Run("as they are", func(t *testing.T) { checkAccuracy(t, all, ample, 0.01) })
+	t.Run("changing", func(t *testing.T) { checkAccuracy(t, changed, ample, 0.01) })
+	t.Run("as they are, a hundredth", func(t *testing.T) { checkAccuracy(t, all, share, 0.012) })
+	t.Run("changing, a hundredth", func(t *testing.T) { checkAccuracy(t, changed, share, 0.012) })
 }
 
 // checkAccuracy is about caches of 5 and 10 % of the keys.
-func checkAccuracy(t *testing.T, all []*truth, memory func(cache int64) int) {
+func checkAccuracy(t *testing.T, all []*truth, memory func(cache int64) int, most float64) {
 	t.Parallel()
 	mean, _, _, within := summary(t, measured(t, all, []float64{0.05, 0.1}, 1, memory))
-	if mean > 0.01 || within < 0.95 {
-		t.Error("want a mean error of 0.01 at most, and 95 % within theirs")
+	if mean > most || within < 0.95 {
+		t.Errorf("want a mean error of %v at most, and 95 %% within theirs", most)
 	}
 }
 

@@ -2,7 +2,7 @@
 // and a Tier for each process that a test plays. It stands in for no server in the tests of
 // the tier itself.
 //
-// Nothing happens by itself, but for what takes time in a bubble of testing/synctest: a
+// Nothing happens by itself, except for what takes time in a bubble of testing/synctest: a
 // request is served on its caller's goroutine, and its pushes are delivered, by the goroutine
 // of the write that made them, before that returns. Hooks are barriers: a test waits there.
 //

@@ -1,6 +1,6 @@
 package sharedtest
 
-// ForgetNumbers loses the numbers, as a server does that evicts or is emptied, and tells every
+// ForgetNumbers loses the numbers, as a server does that evicts or is emptied, and informs every
 // tier.
 func (s *Server) ForgetNumbers() {
 	s.mu.Lock()

@@ -22,7 +22,7 @@ func (t *Tier) read(ctx context.Context, call string, dst []byte, q shared.Query
 	return f, err
 }
 
-// look is what an entry tells a reader.
+// look is what a reader sees of an entry.
 func (t *Tier) look(e *entry, have shared.Version, f *shared.Found) error {
 	if e == nil {
 		return shared.ErrNotFound
@@ -163,7 +163,7 @@ func (t *Tier) Lease(ctx context.Context, dst []byte, q shared.Query) (x shared.
 	return x, found, err
 }
 
-// leaseBeside leases a value to one who loads it anew: the one that he has, or one past its
+// leaseBeside leases a value to a caller that loads it again: the one that it has, or one past its
 // deadline.
 func (t *Tier) leaseBeside(e *entry, have shared.Version) (shared.Version, error) {
 	now := t.server.now()

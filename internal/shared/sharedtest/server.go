@@ -24,7 +24,7 @@ type Server struct {
 	numbers map[shared.ID]uint64
 	tiers   []*Tier
 	settled sync.Cond // of mu: a tier has delivered a push
-	author  *Tier     // who made the request that is being served; nil: nobody who is connected
+	author  *Tier     // who made the request that is being served; nil: none that is connected
 }
 
 // kind is what an entry is.
@@ -43,7 +43,7 @@ type entry struct {
 	version  shared.Version
 	deadline int64         // in the server's time; 0 for never, below 0 a negative entry's
 	until    int64         // when it is gone; 0: never
-	beside   beside        // the lease of somebody who loads the value anew
+	beside   beside        // the lease of a process that loads the value again
 	changed  chan struct{} // closed when another entry has its place
 }
 
@@ -89,7 +89,7 @@ func (s *Server) take(key string) {
 	}
 }
 
-// changed tells OnChange.
+// changed calls OnChange.
 func (s *Server) changed(key string, e entry) {
 	if s.OnChange != nil {
 		s.OnChange(key, string(e.value), e.kind == value && e.deadline >= 0)
@@ -127,7 +127,7 @@ func (s *Server) push(p push) {
 	}
 }
 
-// deliver delivers the pushes that nobody holds.
+// deliver delivers the pushes that are not held.
 func (s *Server) deliver() {
 	s.mu.Lock()
 	tiers := append([]*Tier(nil), s.tiers...)
@@ -137,7 +137,7 @@ func (s *Server) deliver() {
 	}
 }
 
-// Remove takes an entry out as the server's own doing, and tells every tier: it has expired,
+// Remove takes an entry out as the server's own doing, and informs every tier: it has expired,
 // or was evicted.
 func (s *Server) Remove(key string) {
 	s.mu.Lock()

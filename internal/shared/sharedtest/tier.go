@@ -18,7 +18,7 @@ type Tier struct {
 	Timeout time.Duration // of a call; 0: one second
 
 	OnRequest func(call, key string) // called before the server serves a request
-	OnReply   func(call, key string) // called when it has, before the caller is told
+	OnReply   func(call, key string) // called when it has, before the caller gets the reply
 	OnPush    func(key string)       // called before a push is delivered
 
 	server *Server
@@ -61,7 +61,7 @@ func (t *Tier) Open(local shared.Local) (*shared.Trust, error) {
 		return nil, errors.New("serves another cache already")
 	}
 	t.local, t.trust = local, shared.NewTrust(1, local.Seals())
-	t.trust.SetClock(func() int64 { return time.Now().UnixMilli() }, math.MaxInt64) // which is always asked
+	t.trust.SetClock(func() int64 { return time.Now().UnixMilli() }, math.MaxInt64) // which is read always
 	t.trust.Advance(1)
 	t.server.mu.Lock()
 	defer t.server.mu.Unlock()
@@ -70,7 +70,7 @@ func (t *Tier) Open(local shared.Local) (*shared.Trust, error) {
 	return t.trust, nil
 }
 
-// beginEpoch begins an epoch, of which copies are trusted.
+// beginEpoch begins an epoch whose copies are trusted.
 func (t *Tier) beginEpoch() {
 	t.feed = shared.NewFeed()
 	t.feed.Extend(math.MaxInt64)
@@ -127,7 +127,7 @@ func (t *Tier) DeliverPushes() {
 }
 
 // Disconnect loses the connection, and the pushes that were under way, and makes another. What
-// was asked for before is of the epoch from before.
+// was requested before is of the epoch from before.
 func (t *Tier) Disconnect() {
 	t.server.mu.Lock()
 	t.pushes = nil
@@ -150,7 +150,7 @@ func (t *Tier) Postpone() {
 	t.postpones = true
 }
 
-// ServePostponed serves them, and ends Postpone. Every tier is told of what they change, this
+// ServePostponed serves them, and ends Postpone. Every tier gets pushes of what they change, this
 // one too.
 func (t *Tier) ServePostponed() {
 	t.server.mu.Lock()
@@ -254,7 +254,7 @@ func (t *Tier) request(ctx context.Context, call, key string, serve func()) erro
 	return nil
 }
 
-// reach waits until the server can be asked.
+// reach waits until the server can be reached.
 func (t *Tier) reach(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -294,7 +294,7 @@ func (t *Tier) isClosed() bool {
 	}
 }
 
-// stamp is that of what is asked for now. The caller holds the server's mu.
+// stamp is that of a request made now. The caller holds the server's mu.
 func (t *Tier) stamp() shared.Stamp { return t.feed.Stamp(0) }
 
 // toServer is a deadline in the server's time, and when the entry is gone.

@@ -1,5 +1,5 @@
 // Package check looks at the files of an SSD tier that no process has open: Inspect
-// tells what they hold, Verify whether all of it is whole. Neither writes anything,
+// lists what they hold, Verify whether all of it is whole. Neither writes anything,
 // nothing found is believed before its checksum, and memory does not follow from
 // sizes that the files claim. Package format has the words.
 //

@@ -39,7 +39,7 @@ func (v *verifier) addPlaces(e diskSegment, recs []format.Listed) {
 func (v *verifier) findSnapshot() {
 	s, err := v.openSnapshot()
 	switch {
-	case !v.super.Clean || v.super.Snapshot == 0: // one that is there is believed by nobody
+	case !v.super.Clean || v.super.Snapshot == 0: // one that is there is not believed
 		if err == nil {
 			_ = s.file.Close()
 		}
@@ -87,7 +87,7 @@ func (v *verifier) compareLast() error {
 	}, true)
 }
 
-// wrongEntry tells of an entry of the snapshot, if it is one of the first.
+// wrongEntry reports an entry of the snapshot, if it is one of the first.
 func (v *verifier) wrongEntry(off int64, what string, args ...any) {
 	switch v.wrong++; {
 	case v.wrong <= maxReported:

@@ -14,7 +14,7 @@ import (
 
 // Inspect looks at the files in a directory. It changes nothing, and reads no
 // more than headers, trailers and lists, and segments that were being written. If
-// the lock is free it is held meanwhile, so that nobody opens the files; if it is
+// the lock is free it is held meanwhile, so that no process opens the files; if it is
 // not, the files may change while they are read. Its error is ErrNoTier for a
 // directory without files of a tier.
 //
@@ -125,7 +125,7 @@ func (in *Inspection) segments(ctx context.Context, o *offline) (live []diskSegm
 		s := Segment{Slot: e.slot, Serial: e.Serial, State: "sealed"}
 		if !e.Sealed() {
 			s.State = "open"
-			recs, _ := o.listOf(e) // an error is told by the estimate
+			recs, _ := o.listOf(e) // the estimate reports an error
 			s.Records = len(recs)
 			for _, r := range recs {
 				s.DataBytes += int(r.Bytes)

@@ -6,12 +6,12 @@ import (
 	"github.com/firncache/firn/internal/ssd/format"
 )
 
-// Inspection describes a directory, as far as headers and lists tell: values are
+// Inspection describes a directory, from its headers and lists: values are
 // not read. Times are in UTC.
 type Inspection struct {
 	Lock    string `json:"lock"` // "free", "in use", or "unknown"
 	Files   []File `json:"files"`
-	Boot    string `json:"boot"`    // of the system that looks; empty: it does not tell
+	Boot    string `json:"boot"`    // of the system that looks; empty: it is not known
 	Memory  bool   `json:"memory"`  // the index that the superblock names is there
 	Outlook string `json:"outlook"` // the decision of a safe Open about the files
 
@@ -72,7 +72,7 @@ type SnapshotInfo struct {
 }
 
 // Live is what of the log may be live: of each id the newest record. What expired is
-// among it, and what was deleted, for only the index tells that.
+// among it, and what was deleted, which only the index knows.
 type Live struct {
 	Records  int64 `json:"records"`   // as the snapshot says if it is believed, counted otherwise
 	Bytes    int64 `json:"bytes"`     // of records, with headers and padding: counted
@@ -102,7 +102,7 @@ func timeOf(millis int64) *time.Time {
 	return &at
 }
 
-// outlook is the decision of Open, if it were asked to be safe and for the same
+// outlook is the decision of Open, if that were to be safe and for the same
 // geometry.
 func (in *Inspection) outlook() string {
 	s := &in.Superblock

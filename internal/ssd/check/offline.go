@@ -27,8 +27,8 @@ func (p Problem) String() string {
 // offline is a tier's files, as they are being read.
 type offline struct {
 	fs              vfs.FS
-	report          func(Problem)    // told of every fault; not nil
-	step            func(read int64) // told of bytes that were read
+	report          func(Problem)    // called for every fault; not nil
+	step            func(read int64) // called with the bytes that were read
 	super           format.Superblock
 	format.Geometry            // of the log
 	ids             format.IDs // of its keys
@@ -59,7 +59,7 @@ func (o *offline) close() error {
 	return o.log.Close()
 }
 
-// readAt is File.ReadAt that tells of the bytes, and takes the end of the file
+// readAt is File.ReadAt that reports the bytes, and takes the end of the file
 // for an error.
 func (o *offline) readAt(f vfs.File, b []byte, off int64) error {
 	return format.ReadFull(countedReader{o, f}, b, off)
@@ -116,7 +116,7 @@ func (o *offline) readSuperblock() error {
 	return nil
 }
 
-// maxReported is how many problems of a kind in one place are told one by one.
+// maxReported is how many problems of a kind in one place are reported one by one.
 const maxReported = 10
 
 // openLog opens the log.
@@ -169,7 +169,7 @@ func (o *offline) scan(ctx context.Context, f func(s diskSegment)) error {
 	return nil
 }
 
-// listOf is which records a segment has: as its own list tells, or for one that is
+// listOf is which records a segment has: by its own list, or for one that is
 // not sealed, as far as they are whole.
 func (o *offline) listOf(s diskSegment) (recs []format.Listed, err error) {
 	if !s.Sealed() {
@@ -224,7 +224,7 @@ func (o *offline) openSnapshot() (*snapshotFile, error) {
 
 var errSnapshot = errors.New("the header or a checksum is wrong, or it belongs to another log")
 
-// countedReader is a file of which the bytes that are read are told.
+// countedReader is a file that reports the bytes that are read.
 type countedReader struct {
 	*offline
 	file vfs.File

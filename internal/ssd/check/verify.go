@@ -21,7 +21,7 @@ type Verified struct {
 
 // Verify reads everything in a directory and checks it: the superblock, every
 // record of every segment, the lists and trailers, and the snapshot against the log. It
-// changes nothing, and tells of faults by calling report, and of its
+// changes nothing, and reports faults by calling report, and its
 // progress by calling progress now and then; that may be nil. The files must not
 // be in use: the error is vfs.ErrLocked then, ErrNoTier if there are none, and
 // the context's if that ended.

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// BootID tells one run of the machine's system from another, "" if it does not.
+// BootID identifies this run of the machine's system; "" if the system does not.
 func BootID() string {
 	b, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/firncache/firn/internal/vfs"
 )
 
-// BlockBytes is the largest alignment that a file may ask for.
+// BlockBytes is the largest alignment that a file may require.
 const BlockBytes = 4096
 
 // OpenDirect opens the log past the page cache. The error is vfs.ErrNoDirect if

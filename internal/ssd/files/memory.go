@@ -10,8 +10,8 @@ import (
 
 // Memory is where the index lies, with the state needed to find records by it:
 // which segment each slot of the log has, and how far the log was written. Where
-// the system has memory that outlives the process, it is that: whoever opens the
-// files after the process was killed goes on with the index as it was.
+// the system has memory that outlives the process, it is that: the process that opens
+// the files after this one was killed goes on with the index as it was.
 type Memory struct {
 	format.MemoryShape
 	Region *offheap.Region

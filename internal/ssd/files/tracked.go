@@ -9,12 +9,12 @@ import (
 )
 
 // TrackedFS is the tier's way to its files. It counts operations and bytes and may change
-// them: so Close can tell a disk that is slow from one that does nothing, and the
-// lock goes back only when the system has given back every operation, whoever
-// asked for it. Reads change nothing, and are not counted here.
+// them: so Close can distinguish a disk that is slow from one that does nothing, and the
+// lock goes back only when the system has given back every operation of
+// any caller. Reads change nothing, and are not counted here.
 type TrackedFS struct {
 	vfs.FS
-	Wrote func(n int) // told of bytes that were written; nil: nobody
+	Wrote func(n int) // called with the number of bytes after each write; nil: never
 
 	under  atomic.Int64  // operations that the system has
 	back   atomic.Uint64 // operations that it gave back

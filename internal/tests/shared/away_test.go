@@ -49,7 +49,7 @@ func TestSharedNumberNeverKnown(t *testing.T) {
 			_, err := b.Lookup(t.Context(), "k")
 			unavailable(t, "Lookup", err)
 			err = b.GetMulti(t.Context(), new(firn.TypedBatch[string]), []string{"k"})
-			unavailable(t, "LookupMulti", err)
+			unavailable(t, "GetMulti", err)
 		} else {
 			b.want("k", "")
 		}

@@ -79,7 +79,7 @@ func (p *process) wantRead(key, value string) {
 		p.t.Error(err)
 	}
 	if v, ok := b.Value(0); v != value || ok != (value != "") {
-		p.t.Errorf("LookupMulti of %q: %q, %v: want %q", key, v, ok, value)
+		p.t.Errorf("GetMulti of %q: %q, %v: want %q", key, v, ok, value)
 	}
 }
 

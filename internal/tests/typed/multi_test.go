@@ -93,7 +93,7 @@ func TestTypedMultiErrors(t *testing.T) {
 	}
 	var b firn.TypedBatch[string]
 	if err := typed.GetMulti(t.Context(), &b, keys); !errors.Is(err, errFussy) {
-		t.Errorf("LookupMulti: %v", err)
+		t.Errorf("GetMulti: %v", err)
 	}
 	var found []bool
 	for i := range keys {

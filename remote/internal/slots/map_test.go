@@ -1,4 +1,4 @@
-package remote
+package slots
 
 import (
 	"encoding/json"
@@ -42,7 +42,7 @@ func TestParseSlots(t *testing.T) {
 		`[[0,1,["host.example",7000,"a"]]]`:  `[{a host.example:7000 [{0 1}]}]`,
 		`[[0,1,["h",7000,"a"],"x",null,[]]]`: `[{a h:7000 [{0 1}]}]`,
 	} {
-		got, err := parseSlots(decode([]byte(text)), "asked")
+		got, err := Parse(decode([]byte(text)), "asked")
 		if err != nil || fmt.Sprint(got) != want {
 			t.Errorf("%s: %v, %v, want %s", text, got, err, want)
 		}
@@ -51,23 +51,8 @@ func TestParseSlots(t *testing.T) {
 		`1`, `"x"`, `[1]`, `[[]]`, `[[0,1]]`, `[[0,1,[]]]`, `[[0,1,["h",7000]]]`, `[["0",1,["h",7000,"a"]]]`,
 		`[[-1,1,["h",7000,"a"]]]`, `[[2,1,["h",7000,"a"]]]`, `[[0,16384,["h",7000,"a"]]]`, `[[0,1,["h",7000,""]]]`,
 	} {
-		if got, err := parseSlots(decode([]byte(text)), "asked"); !errors.Is(err, errMap) {
+		if got, err := Parse(decode([]byte(text)), "asked"); !errors.Is(err, errMap) {
 			t.Errorf("%s: %v, %v, want an error", text, got, err)
-		}
-	}
-}
-
-func TestParseClusterInfo(t *testing.T) {
-	for text, want := range map[string]string{
-		"cluster_state:ok\r\ncluster_my_epoch:7\r\n":     "7 true",
-		"txt:cluster_state:ok\r\ncluster_my_epoch:7\r\n": "7 true",
-		"cluster_state:fail\r\ncluster_my_epoch:7\r\n":   "7 false",
-		"cluster_state:ok\r\n":                           "0 false",
-		"cluster_my_epoch:7\r\n":                         "7 false",
-		"":                                               "0 false",
-	} {
-		if epoch, ok := parseClusterInfo(text); fmt.Sprint(epoch, ok) != want {
-			t.Errorf("%q: %d %v, want %s", text, epoch, ok, want)
 		}
 	}
 }
@@ -75,16 +60,16 @@ func TestParseClusterInfo(t *testing.T) {
 func FuzzParseSlots(f *testing.F) {
 	f.Add([]byte(`[[0,5,["10.0.0.1",7000,"a",[]],["10.0.0.4",7003,"d"]],[6,9,["",7001,"b"]]]`))
 	f.Fuzz(func(t *testing.T, text []byte) {
-		members, err := parseSlots(decode(text), "asked")
+		members, err := Parse(decode(text), "asked")
 		if err != nil && members != nil {
 			t.Fatalf("%v beside %v", members, err)
 		}
 		for _, m := range members {
-			if m.id == "" || len(m.slots) == 0 {
+			if m.ID == "" || len(m.Slots) == 0 {
 				t.Fatalf("%+v", m)
 			}
-			for _, r := range m.slots {
-				if !r.valid() {
+			for _, r := range m.Slots {
+				if !r.Valid() {
 					t.Fatalf("%+v", m)
 				}
 			}
