@@ -13,7 +13,8 @@ var (
 	ErrNotFound = local.ErrNotFound
 	// ErrClosed says that the cache was closed before the call, or during it.
 	ErrClosed = local.ErrClosed
-	// ErrTooLarge says that key and value are longer together than a quarter of the RAM budget.
+	// ErrTooLarge says that key and value are longer together than a quarter of the RAM budget, or
+	// than TypedOptions.MaxBytes.
 	ErrTooLarge = local.ErrTooLarge
 	// ErrNoRoom says that nothing more can be evicted for a value: it is of a budget near the
 	// least.

@@ -23,6 +23,7 @@ const (
 	CauseDemoted                  // its room in RAM was needed, and it lives on in the SSD tier
 	CauseSSDEvicted               // its room in the SSD tier was needed, and RAM did not have it
 	CauseInvalidated              // a copy: another process changed its entry in the shared tier, or that left
+	CauseQuota                    // its namespace had more than TypedOptions.MaxBytes
 )
 
 func (c Cause) String() string {
@@ -41,6 +42,8 @@ func (c Cause) String() string {
 		return "ssd_evicted"
 	case CauseInvalidated:
 		return "invalidated"
+	case CauseQuota:
+		return "quota"
 	}
 	return fmt.Sprintf("Cause(%d)", uint8(c))
 }
@@ -139,8 +142,8 @@ func causesOf(list []Cause) (s ram.Causes, err error) {
 		return ram.Gone, nil
 	}
 	for _, c := range list {
-		if c > CauseInvalidated {
-			return 0, fmt.Errorf("has %v: want causes up to %d, %v", c, CauseInvalidated, CauseInvalidated)
+		if c > CauseQuota {
+			return 0, fmt.Errorf("has %v: want causes up to %d, %v", c, CauseQuota, CauseQuota)
 		}
 		s |= ram.CausesOf(ram.Cause(c))
 	}

@@ -53,9 +53,10 @@ func statsOf(s ram.Stats) stats.Cache {
 			SmallBytes: s.SmallBytes, MainBytes: s.MainBytes,
 			HugePages: s.HugePages, PrefaultedBytes: s.Prefaulted,
 			Reinsertions: s.Reinserted, ReinsertedBytes: s.ReinsertedBytes,
-			TagEvictions:  s.Obsolete,
-			EvictionAges:  stats.Histogram(s.EvictionAges),
-			PolicyChanges: s.PolicyChanges,
+			TagEvictions:   s.Obsolete,
+			QuotaEvictions: s.OverQuota,
+			EvictionAges:   stats.Histogram(s.EvictionAges),
+			PolicyChanges:  s.PolicyChanges,
 		},
 		SSD: stats.SSD{Promotions: s.Promoted, Demotions: s.Demoted},
 	}

@@ -62,6 +62,16 @@ type TypedOptions[K comparable, V any] struct {
 	// refers to, nor what a Codec made it of: values of any type may be hot.
 	ReadOnly bool
 
+	// MaxBytes is the most, in bytes, that the namespace's entries may take in RAM: the Bytes of
+	// its Stats, which are those of the records, without their places in the index and hot values.
+	// Above it entries of the namespace leave, for CauseQuota, also while there is room: a flood
+	// in one namespace takes nothing from others. Writes of many goroutines may exceed it by a
+	// thirty-second and an entry each; a larger value is ErrTooLarge. What was cleared counts, and
+	// leaves first. It is no reservation, and no quota of the SSD: what leaves for it goes there
+	// if it was read, and competes with all. All open typed caches of the namespace must have the
+	// same, 4 KiB to RAMBytes. Default: 0, no quota, and then nothing is spent on it.
+	MaxBytes int64
+
 	// Version is of the meaning of the values, when it changes and their type
 	// does not: values of another version are not found. Default: 0.
 	Version int
@@ -174,6 +184,9 @@ func NewTyped[K comparable, V any](c *Cache, namespace string, opts TypedOptions
 	if err != nil {
 		return nil, err
 	}
+	if err := opts.validateMaxBytes(c); err != nil {
+		return nil, newTypedError(namespace, err)
+	}
 	if n := len(namespace); n == 0 || n > maxNamespace {
 		return nil, fmt.Errorf("firn: NewTyped: the namespace's name has %d bytes: want 1 to %d", n, maxNamespace)
 	}
@@ -187,8 +200,11 @@ func NewTyped[K comparable, V any](c *Cache, namespace string, opts TypedOptions
 		return nil, err
 	}
 	values := typed.Values{Fingerprint: t.fingerprint, Text: fmt.Sprintf("a %s by %s, version %d", codec.TypeName(value), opts.Codec.Name(), opts.Version)}
-	if t.space, err = c.typed.spaces.Open(&c.store, spaceName(namespace, keys.Name()), namespace, values); err != nil {
+	if t.space, err = c.typed.spaces.Open(&c.store, spaceName(namespace, keys.Name()), namespace, values, opts.MaxBytes); err != nil {
 		return nil, newTypedError(namespace, err)
+	}
+	if q := t.space.Quota(); q != nil {
+		c.store.HoldQuota(q)
 	}
 	if c.store.Recovered() || c.store.Numbers() != nil {
 		c.useTags()

@@ -98,6 +98,26 @@ func ExampleTypedOptions_onEvict() {
 	// Output: session 7 of Ada Lovelace: deleted
 }
 
+func ExampleTypedOptions_maxBytes() {
+	c := openCache(firn.Options{RAMBytes: 4 << 20})
+	defer c.Close()
+	rows, err := firn.NewTyped(c, "rows", firn.TypedOptions[int, string]{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	searches, err := firn.NewTyped(c, "searches", firn.TypedOptions[int, string]{MaxBytes: 256 << 10})
+	if err != nil {
+		log.Fatal(err)
+	}
+	rows.Set(1, "a row")
+	for i := range 100_000 { // a crawler
+		searches.Set(i, "a result that nobody reads again")
+	}
+	s := searches.Stats()
+	fmt.Println(rows.Has(1), s.Bytes <= s.MaxBytes, s.QuotaEvictions > 0, c.Stats().Evictions)
+	// Output: true true true 0
+}
+
 func ExampleTyped_Clear() {
 	c := openCache(firn.Options{RAMBytes: 1 << 20})
 	defer c.Close()

@@ -78,6 +78,11 @@ func addNamespace(s *stats.Namespace, c *Cache, n *typed.Namespace) {
 	s.LoadErrors += n.Counters.LoadErrors.Load()
 	s.Mismatches += n.Counters.Mismatches.Load()
 	s.DecodeErrors += n.Counters.DecodeErrors.Load()
+	if q := n.Quota(); q.Max() != 0 {
+		s.Bytes += q.Used()
+		s.MaxBytes += q.Max()
+		s.QuotaEvictions += q.Evicted()
+	}
 }
 
 // loads is the group of the loads that the options make: the Cache's, unless they say how values
@@ -128,6 +133,21 @@ func (o *TypedOptions[K, V]) loads(c *Cache) (*load.Group, error) {
 	}
 	c.store.RaiseGrace(cfg.Grace())
 	return c.loads.With(cfg), nil
+}
+
+// leastQuota is the least MaxBytes: less is rather a mistake in the unit.
+const leastQuota = 4 << 10
+
+// validateMaxBytes refuses a quota that would keep nothing, or have no effect.
+func (o *TypedOptions[K, V]) validateMaxBytes(c *Cache) error {
+	most := c.store.RAMBytes()
+	if c.adaptive != nil {
+		most = max(most, c.adaptive.Most())
+	}
+	if o.MaxBytes == 0 || o.MaxBytes >= leastQuota && o.MaxBytes <= most {
+		return nil
+	}
+	return fmt.Errorf("TypedOptions.MaxBytes is %d: want %d to RAMBytes, %d, or 0 for no quota", o.MaxBytes, leastQuota, most)
 }
 
 // slide has the deadlines of t slide as the options say.

@@ -147,6 +147,7 @@ var series = []oneSeries{
 	{"evicted_ssd", rate(func(s *stats.Cache) uint64 { return s.SSD.Evictions })},
 	{"evicted_invalidated", rate(func(s *stats.Cache) uint64 { return s.Shared.CopiesDropped })},
 	{"evicted_tag", rate(func(s *stats.Cache) uint64 { return s.RAM.TagEvictions })},
+	{"evicted_quota", rate(func(s *stats.Cache) uint64 { return s.RAM.QuotaEvictions })},
 
 	{"ram_record_bytes", gauge(func(s *stats.Cache) int64 { return s.RAM.RecordBytes })},
 	{"ram_index_bytes", gauge(func(s *stats.Cache) int64 { return s.RAM.IndexBytes })},

@@ -16,7 +16,7 @@ var contract = []string{
 	"loads", "load_errors", "stale_served", "negative_hits", "load_timeouts", "refreshes", "sets", "deletes",
 	"ram_p50_ns", "ram_p99_ns", "ssd_p50_ns", "ssd_p99_ns", "shared_p50_ns", "shared_p99_ns", "load_p50_ns", "load_p99_ns",
 	"age_p50_ms", "age_p90_ms",
-	"evicted_capacity", "evicted_expired", "evicted_replaced", "evicted_deleted", "evicted_demoted", "evicted_ssd", "evicted_invalidated", "evicted_tag",
+	"evicted_capacity", "evicted_expired", "evicted_replaced", "evicted_deleted", "evicted_demoted", "evicted_ssd", "evicted_invalidated", "evicted_tag", "evicted_quota",
 	"ram_record_bytes", "ram_index_bytes", "ram_overhead_bytes", "entries", "loads_active",
 	"ssd_bytes", "ssd_budget_bytes", "ssd_entries", "ssd_segments", "ssd_free_segments", "ssd_live_share",
 	"ssd_user_bytes", "ssd_written_bytes", "ssd_read_bytes", "ssd_day_bytes", "ssd_day_budget_bytes", "ssd_day_forecast_bytes",

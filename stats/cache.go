@@ -9,7 +9,7 @@ import "time"
 // writes to, with RAM alone and without tags, Sets is the sum of Entries, Evictions,
 // Expirations, Replacements, Deletes and Cleared. A loaded value counts as set, and so does
 // a remembered ErrNotFound. With an SSD tier, SSD.Promotions came to RAM, too, and
-// SSD.Demotions left it; with tags, RAM.TagEvictions left; with a shared tier,
+// SSD.Demotions left it; with tags, RAM.TagEvictions left; with quotas, RAM.QuotaEvictions; with a shared tier,
 // Shared.CopiesDropped.
 type Cache struct {
 	Hits, Misses             uint64 // approximate; those of fronts are FrontHits
@@ -37,6 +37,7 @@ type RAM struct {
 	PrefaultedBytes                        int64
 	Reinsertions, ReinsertedBytes          uint64 // about to leave, and kept
 	TagEvictions                           uint64 // gone for a tag that was invalidated
+	QuotaEvictions                         uint64 // gone for TypedOptions.MaxBytes; not among the Evictions
 	PolicyChanges                          uint64
 	// EvictionAges are those of the entries that left RAM to make room, to the SSD tier
 	// too: how long they had stayed since they were stored, promoted or last moved, be it that
@@ -165,4 +166,8 @@ type Namespace struct {
 	LoadErrors   uint64 // of these, with an error other than ErrNotFound
 	Mismatches   uint64 // values of another codec, version or type
 	DecodeErrors uint64
+
+	// With TypedOptions.MaxBytes; otherwise 0.
+	Bytes, MaxBytes int64  // of its records in RAM, and the most that these may be
+	QuotaEvictions  uint64 // records that left for it, other than to the SSD tier
 }

@@ -65,6 +65,7 @@ var numbers = []numberMetric{
 	{"tag_misses", "1", true, "Typed reads that found a value of which a tag was invalidated or has expired, or one that shares its place. They are among the misses.", func(s *Cache) float64 { return float64(s.TagMisses) }},
 	{"tag_overflows", "1", true, "Loaded values that were not kept because they had more than 16 tags.", func(s *Cache) float64 { return float64(s.TagOverflows) }},
 	{"tag_evictions", "1", true, "Such values that left RAM where they would have been kept, moved or demoted. They are not among the evictions.", func(s *Cache) float64 { return float64(s.RAM.TagEvictions) }},
+	{"quota_evictions", "1", true, "Values that left RAM because their namespace was above its MaxBytes, other than to the SSD tier. They are not among the evictions.", func(s *Cache) float64 { return float64(s.RAM.QuotaEvictions) }},
 	{"entries", "1", false, "Values in the cache, expired ones not yet taken out included.", func(s *Cache) float64 { return float64(s.Entries) }},
 	{"ram_bytes", "bytes", false, "The RAM budget.", func(s *Cache) float64 { return float64(s.RAM.Bytes) }},
 	{"ram_used_bytes", "bytes", false, "What of the budget is in use: records, index, bookkeeping.", func(s *Cache) float64 { return float64(s.RAM.UsedBytes) }},

@@ -207,6 +207,20 @@ func (s *Store) Lend(bytes int64) error {
 	return err
 }
 
+// Quota is that of a namespace, by the number of its current generation: see ram.Tier.Quota. The
+// caller calls HoldQuota when it holds no lock.
+func (s *Store) Quota(number uint64, limit int64) *ram.Quota {
+	q := s.RAM.Quota(number, limit)
+	s.KeepAlive()
+	return q
+}
+
+// HoldQuota is ram.Tier.HoldQuota.
+func (s *Store) HoldQuota(q *ram.Quota) {
+	s.RAM.HoldQuota(q)
+	s.KeepAlive()
+}
+
 // ending is the end of a store, which has one.
 type ending struct{ ended atomic.Pointer[chan struct{}] }
 

@@ -38,7 +38,7 @@ func (t *Tier) largestRecord() int64 {
 func (t *Tier) MaxRecord() int64 { return t.maxRecord.Load() }
 
 func (t *Tier) fits(r *newRecord) bool {
-	return int64(len(r.key))+int64(len(r.value)) <= t.MaxRecord() && len(r.key) <= record.MaxKey
+	return int64(len(r.key))+int64(len(r.value)) <= t.MaxRecord() && len(r.key) <= record.MaxKey && t.fitsQuota(r)
 }
 
 // Bounds are the least and the largest budget that SetBytes accepts now.

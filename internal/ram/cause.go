@@ -12,6 +12,7 @@ const (
 	Demoted                   // its room was needed, and the lower tier has it
 	LowerEvicted              // the lower tier alone had it, and needed its room: see EvictLower
 	Invalidated               // it may not be what the shared tier has: see Drop
+	OverQuota                 // its namespace was above its quota: see Quota
 )
 
 // Causes is a set of causes.
@@ -29,7 +30,7 @@ func CausesOf(list ...Cause) (s Causes) {
 func (s Causes) Has(c Cause) bool { return s>>c&1 != 0 }
 
 // Gone is the causes for which a record is in neither tier, as far as this one knows.
-const Gone Causes = 1<<Capacity | 1<<Expired | 1<<Replaced | 1<<Deleted | 1<<Invalidated
+const Gone Causes = 1<<Capacity | 1<<Expired | 1<<Replaced | 1<<Deleted | 1<<Invalidated | 1<<OverQuota
 
 // Tell has OnEvict, which there is, be told from now on of records that leave for these
 // causes, and of no others.

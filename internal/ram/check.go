@@ -1,6 +1,7 @@
 package ram
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
@@ -27,7 +28,7 @@ func (t *Tier) Check() error {
 		}
 		held += n
 	}
-	return t.pool.check(held)
+	return errors.Join(t.pool.check(held), t.quotas.totals())
 }
 
 // audit is a shard's records as its index lists them.
@@ -38,11 +39,13 @@ type audit struct {
 	heads  map[uint32]uint32 // location of the record that continues into a segment
 	lanes  [lanes]uint64     // bytes by lane
 	keys   map[string]bool
+
+	counted map[*account][lanes]int64 // bytes
 }
 
 // check returns the number of segments that the shard holds.
 func (s *shard) check() (held int, err error) {
-	a := audit{s: s, live: map[uint32]uint32{}, starts: map[uint32]bool{}, heads: map[uint32]uint32{}, keys: map[string]bool{}}
+	a := audit{s: s, live: map[uint32]uint32{}, starts: map[uint32]bool{}, heads: map[uint32]uint32{}, keys: map[string]bool{}, counted: map[*account][lanes]int64{}}
 	for at, next := uint64(0), uint64(1); next != 0; at = next {
 		var found []index.Placed
 		found, next = s.table.From(at)
@@ -55,8 +58,11 @@ func (s *shard) check() (held int, err error) {
 	if n := s.table.Len(); n != len(a.starts) {
 		return 0, fmt.Errorf("the index counts %d entries, and has %d", n, len(a.starts))
 	}
+	if err := a.accounts(); err != nil {
+		return 0, err
+	}
 	c := &s.count
-	came, gone := c.Inserted+c.Promoted, c.Deletes+c.Cleared+c.Evicted+c.Demoted+c.Expired+c.Obsolete+c.Invalidated
+	came, gone := c.Inserted+c.Promoted, c.Deletes+c.Cleared+c.Evicted+c.Demoted+c.Expired+c.Obsolete+c.Invalidated+c.OverQuota
 	if came != gone+uint64(len(a.starts)) {
 		return 0, fmt.Errorf("%d records came and %d left by %+v, and %d are there", came, gone, *c, len(a.starts))
 	}
@@ -117,6 +123,12 @@ func (a *audit) entry(loc uint32) error {
 		return fmt.Errorf("deadline %d in a segment with deadlines from %d to %d", d, seg.earliest, seg.latest)
 	}
 	a.lanes[seg.lane] += r.size
+	if of := s.accountAt(r.off); of != nil {
+		n := a.counted[of]
+		n[seg.lane] += int64(r.size)
+		a.counted[of] = n
+		return errors.Join(a.hand(of, r.off), a.pieces(loc, id, in, r.size))
+	}
 	return a.pieces(loc, id, in, r.size)
 }
 
@@ -286,4 +298,56 @@ func (t *Tier) Watched() bool {
 		}
 	}
 	return false
+}
+
+// accounts compares what the shard has of each account with the records that are there.
+func (a *audit) accounts() error {
+	table := a.s.tier.quotas.table.Load()
+	if table == nil {
+		return nil
+	}
+	for number, of := range *table {
+		h := &of.shards[a.s.number-1]
+		if want := a.counted[of]; h.bytes != want || h.all.Load() != want[0]+want[1] {
+			return fmt.Errorf("account %#x has %d bytes, %d together: want %d", number, h.bytes, h.all.Load(), want)
+		}
+	}
+	return nil
+}
+
+// hand looks whether an account's hand is still to come to its record at off.
+func (a *audit) hand(of *account, off uint64) error {
+	s, t := a.s, a.s.tier
+	id, in := t.segmentAt(off)
+	h := of.shards[s.number-1].hands[t.segs[id].lane]
+	switch {
+	case id == s.drain.id || s.demotions.at(off) != nil || id == h.seg && in >= h.at:
+		return nil
+	case t.quotas.marks[id]&of.mark == 0:
+		return fmt.Errorf("segment %d has a record of account %#x, and no mark", id, of.number)
+	}
+	for at := h.seg; at != 0; {
+		if at = s.following(at); at == id {
+			return nil
+		}
+	}
+	return fmt.Errorf("the hand of account %#x, at %d of segment %d, has passed its record at %d of segment %d", of.number, h.at, h.seg, in, id)
+}
+
+// totals compares the accounts with the shards'.
+func (q *quotas) totals() error {
+	table := q.table.Load()
+	if table == nil {
+		return nil
+	}
+	for number, a := range *table {
+		n := int64(0)
+		for i := range a.shards {
+			n += a.shards[i].all.Load()
+		}
+		if total := a.total.Load(); n != total {
+			return fmt.Errorf("account %#x has %d bytes, and its shards have %d", number, total, n)
+		}
+	}
+	return nil
 }

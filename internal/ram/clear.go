@@ -40,6 +40,7 @@ func (s *shard) empty() {
 func (s *shard) clear() {
 	s.count.Cleared += uint64(s.table.Len())
 	s.demotions.allDied()
+	s.debitAll()
 	s.table.Clear()
 	s.epoch.Add(1) // for the next Set may use the index's chunks anew
 	offheap.StoreFence()

@@ -19,6 +19,7 @@ type Counters struct {
 	Evicted         uint64 // records that left for want of room, other than to the lower tier
 	Demoted         uint64 // records that left for want of room to the lower tier
 	Promoted        uint64 // records that came back from the lower tier
+	OverQuota       uint64 // records that left for their namespace's quota, other than to the lower tier
 	Expired         uint64 // records past their grace that were taken out
 	Obsolete        uint64 // records that nobody wanted any more and were taken out: see SetObsolete
 	Invalidated     uint64 // records that may not have been what the shared tier has: see Drop
@@ -34,6 +35,7 @@ func (c *Counters) add(o *Counters) {
 	c.Evicted += o.Evicted
 	c.Demoted += o.Demoted
 	c.Promoted += o.Promoted
+	c.OverQuota += o.OverQuota
 	c.Expired += o.Expired
 	c.Obsolete += o.Obsolete
 	c.Invalidated += o.Invalidated

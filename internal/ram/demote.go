@@ -1,15 +1,23 @@
 package ram
 
-import "github.com/firncache/firn/internal/policy"
+import (
+	"github.com/firncache/firn/internal/index"
+	"github.com/firncache/firn/internal/policy"
+)
 
 // evictOrDemote takes a live record out for want of room, at a time. It is demoted if the lower
-// tier accepts it, and evicted otherwise. The lower tier has the record before its
+// tier accepts it, and evicted otherwise, for a cause. One that is over its quota, and was never
+// read, is not offered. The lower tier has the record before its
 // entry goes here, so that it is never in neither.
-func (s *shard) evictOrDemote(e *entry, now int64) {
+func (s *shard) evictOrDemote(e *entry, now int64, cause Cause) {
 	to := rejected
 	switch {
+	case cause == OverQuota && !s.wasRead(&e.rec, e.freq()) && !s.tier.mayHaveLowerCopy(&e.rec): // a flood stays above
 	case s.demotesInParts(&e.rec):
 		to = s.beginDemotion(e.hash, &e.rec, e.freq(), false)
+		if d := s.demotions.at(e.rec.off); d != nil {
+			d.quota = cause == OverQuota
+		}
 	case s.demote(e.hash, &e.rec, e.freq(), s.tier.lowerCopy(&e.rec)):
 		to = demoted
 	}
@@ -20,9 +28,19 @@ func (s *shard) evictOrDemote(e *entry, now int64) {
 		s.count.Demoted++
 	case rejected:
 		s.noteAge(e.rec.off, now)
-		s.remove(e.hash, e.bucket, e.slot, &e.rec, Capacity)
+		s.evict(e.hash, e.bucket, e.slot, &e.rec, cause)
+	}
+}
+
+// evict takes a record out for want of room, or for its namespace's quota.
+func (s *shard) evict(hash uint64, b *index.Bucket, slot int, r *stored, cause Cause) {
+	if cause == OverQuota {
+		s.count.OverQuota++
+		s.accountAt(r.off).quota.Load().evicted.Add(1)
+	} else {
 		s.count.Evicted++
 	}
+	s.remove(hash, b, slot, r, cause)
 }
 
 // demote offers a record to the lower tier, unless it is a negative entry; copied is what

@@ -113,8 +113,11 @@ func (s *shard) endDemotion(d *pendingDemotion) {
 		s.expire(d.hash, b, slot, &r)
 	default:
 		s.noteAge(d.off, now)
-		s.remove(d.hash, b, slot, &r, Capacity)
-		s.count.Evicted++
+		cause := Capacity
+		if d.quota {
+			cause = OverQuota
+		}
+		s.evict(d.hash, b, slot, &r, cause)
 	}
 }
 

@@ -8,7 +8,8 @@ type pendingDemotion struct {
 	hash  uint64
 	off   uint64 // where it lies; 0 once it has died
 	to    Transfer
-	stays bool // it is to live here as well; otherwise the drain wants it out
+	stays bool // it is to live here as well; otherwise the drain, or a quota, wants it out
+	quota bool // which does
 	done  bool // it lives in the lower tier
 }
 

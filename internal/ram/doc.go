@@ -26,6 +26,8 @@
 //   - invalidate: take an older copy of a key out of the lower tier.
 //   - expire: pass the deadline. The record can be peeked at until its grace deadline,
 //     and is past its grace after that.
+//   - account, quota: what counts the records of a namespace's generation, and their most
+//     bytes. Hand: where in a lane the next of them is searched that is to leave.
 //   - obsolete: live, and wanted by nobody any more: see SetObsolete.
 //   - negative entry: a record with a deadline below 0. PeekStale alone finds it.
 //   - step: the work of one hold of a shard's lock, by whoever goes through many records:
@@ -110,6 +112,8 @@
 //   - acquire.go: how a write gets segments. reclaim.go, reclaim_ahead.go: which shard
 //     gives one up, and when; drain.go, walk.go, work.go: how; ages.go: the age of what goes. lanes.go, ghosts.go: the
 //     questions to package policy.
+//   - quota.go: the quotas of namespaces; quota_account.go: what counts their records, at the
+//     end of log.go. The eviction of those above one is at the end of reclaim.go.
 //   - lower_tier.go: the seam to a lower tier. demote.go, demote_parts.go, demotions.go,
 //     mirror.go, only_here.go, force.go,
 //     promote.go: the way there and back.

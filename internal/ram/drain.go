@@ -7,8 +7,7 @@ import "github.com/firncache/firn/internal/policy"
 // frequencies count down: readers then raise them faster than rounds lower them.
 func (s *shard) beginDrain(id uint32, cleans bool) {
 	d, seg := &s.drain, &s.tier.segs[id]
-	s.queues[seg.queue].remove(s.tier.segs, id)
-	seg.queue = policy.None
+	s.dequeue(id)
 	s.cleanable.move(s.tier.segs, id, 0)
 	d.walk, d.cleans = walk{id: id}, cleans
 	d.leavesGhosts = !cleans && seg.lane == policy.Small
@@ -40,6 +39,8 @@ func (s *shard) drainRecord(e *entry) {
 		s.remove(e.hash, e.bucket, e.slot, &e.rec, Deleted)
 		s.count.Obsolete++
 		s.keptBytes = 0
+	case s.isOverQuota(e.rec.off):
+		s.evictOrDemote(e, s.drain.now, OverQuota)
 	case s.drain.cleans:
 		s.moveOrEvict(e)
 	default:
@@ -50,7 +51,7 @@ func (s *shard) drainRecord(e *entry) {
 // moveOrEvict cleans: it moves a record to the end of its lane.
 func (s *shard) moveOrEvict(e *entry) {
 	if !s.move(e, s.tier.segs[s.drain.id].lane, e.freq()) {
-		s.evictOrDemote(e, s.drain.now)
+		s.evictOrDemote(e, s.drain.now, Capacity)
 	}
 }
 
@@ -67,7 +68,7 @@ func (s *shard) keepOrEvict(e *entry) {
 		return
 	}
 	s.ghosts.Evict(from, e.hash)
-	s.evictOrDemote(e, s.drain.now)
+	s.evictOrDemote(e, s.drain.now, Capacity)
 	s.keptBytes = 0
 }
 
@@ -85,6 +86,7 @@ func (s *shard) move(e *entry, q policy.Lane, freq int) bool {
 		s.tier.noteRead(off)
 	}
 	s.appended(off, s.tier.deadline(&e.rec))
+	s.creditMoved(q, off, e.rec.size)
 	e.bucket.SetLocation(e.slot, uint32(off>>s.tier.unitShift))
 	e.bucket.SetFreq(e.slot, freq)
 	s.kill(e.rec.off, e.rec.size)

@@ -28,7 +28,7 @@ func (s *shard) forceOut(hash uint64, key []byte, demote bool) bool {
 	switch e := (&entry{hash, b, slot, r}); {
 	case !ok:
 	case demote:
-		s.evictOrDemote(e, now)
+		s.evictOrDemote(e, now, Capacity)
 	default:
 		s.noteAge(r.off, now)
 		s.remove(hash, b, slot, &r, Capacity)

@@ -5,12 +5,13 @@ import "github.com/firncache/firn/internal/policy"
 // The lanes are package policy's: it decides which one a new record enters, and which
 // one gives up its oldest segment.
 
-// laneOfNew is the lane for a record whose key was absent.
-func (s *shard) laneOfNew(hash uint64) policy.Lane {
+// laneOfNew is the lane for a record whose key was absent. A namespace that has filled its quota
+// is as a cache that is full.
+func (s *shard) laneOfNew(hash uint64, key []byte) policy.Lane {
 	t := s.tier
 	filling := !t.full.Load()
 	t.tuner.Insert(hash, int64(s.table.Len())*int64(len(t.shards)), filling)
-	if filling {
+	if filling && !t.fillsQuota(key) {
 		return policy.Main
 	}
 	return s.ghosts.Lane(hash, s.tailStamp(policy.Small), s.tailStamp(policy.Main))

@@ -37,10 +37,14 @@ func (s *shard) wants(q policy.Lane, size uint64) int {
 // appendRecord makes room for a record at the end of a lane and writes all of
 // it. The caller has seen to wants. Nobody can find the record yet.
 func (s *shard) appendRecord(q policy.Lane, r *newRecord) (loc uint32) {
+	a := s.openCount(r)
 	off := s.extend(q, r.size)
 	s.tier.write(off, r)
 	s.work.bytes += int(r.size)
 	s.appended(off, r.deadline)
+	if a != nil {
+		s.credit(a, q, off, r.size)
+	}
 	return uint32(off >> s.tier.unitShift)
 }
 
@@ -93,6 +97,7 @@ func (s *shard) open(q policy.Lane) {
 	seg.cont.Store(0)
 	seg.lane, seg.queue, seg.earliest, seg.latest = q, policy.None, 0, 0
 	seg.stamp, seg.opened = s.ghosts.Clock(), s.tier.clock.now()
+	s.unmark(l.seg)
 	seg.owner.Store(s.number)
 	s.held.Add(1)
 	small, main := s.laneBytes()
@@ -120,6 +125,7 @@ func (s *shard) seal(q policy.Lane) {
 // kill takes a record's bytes out of the account: it can no longer be found.
 // Segments that hold nothing else go back to the pool.
 func (s *shard) kill(off, size uint64) {
+	s.debit(off, size)
 	if len(s.demotions) > 0 {
 		s.demotions.died(off)
 	}
@@ -163,8 +169,7 @@ func (s *shard) releaseOrGrade(id uint32) {
 func (s *shard) release(id uint32) {
 	seg := &s.tier.segs[id]
 	if seg.queue != policy.None {
-		s.queues[seg.queue].remove(s.tier.segs, id)
-		seg.queue = policy.None
+		s.dequeue(id)
 	}
 	if id == s.drain.id {
 		s.drain.id = 0
@@ -265,4 +270,134 @@ func (s *shard) returnSpare() {
 	for s.spare.n > 0 {
 		s.tier.pool.give(s.spare.pop(s.tier.segs))
 	}
+}
+
+// counted is set in the version of a record whose bytes are in its quota's account. It is set
+// when the record is stored, and lives as long.
+const counted = 1 << 27
+
+// openCount marks a record that is about to be stored as counted, if its namespace has a quota.
+func (s *shard) openCount(r *newRecord) (a *account) {
+	r.version &^= counted
+	if a = s.tier.quotas.of(r.key); a == nil || !a.take(r.size) {
+		return nil
+	}
+	r.version |= counted
+	r.counts = true
+	return a
+}
+
+// credit counts a record at off, at the end of a lane, whose bytes its account has taken.
+func (s *shard) credit(a *account, q policy.Lane, off, size uint64) {
+	h := &a.shards[s.number-1]
+	id, in := s.tier.segmentAt(off)
+	if h.bytes[q] == 0 || h.hands[q].seg == 0 {
+		h.hands[q] = hand{id, in}
+	}
+	h.bytes[q] += int64(size)
+	h.all.Add(int64(size))
+	s.tier.quotas.marks[id] |= a.mark
+}
+
+// creditMoved counts the copy of a record at the end of a lane.
+func (s *shard) creditMoved(q policy.Lane, off, size uint64) {
+	if a := s.accountAt(off); a != nil {
+		a.total.Add(int64(size))
+		s.credit(a, q, off, size)
+	}
+}
+
+// debit takes a record out of its account.
+func (s *shard) debit(off, size uint64) {
+	a := s.accountAt(off)
+	if a == nil {
+		return
+	}
+	h := &a.shards[s.number-1]
+	h.bytes[s.laneOf(off)] -= int64(size)
+	h.all.Add(-int64(size))
+	a.total.Add(-int64(size))
+}
+
+// accountAt is the account that counts the record at off, nil for none.
+func (s *shard) accountAt(off uint64) *account {
+	t := s.tier
+	if t.quotas.table.Load() == nil || t.header(off).version.Load()&counted == 0 {
+		return nil
+	}
+	r := t.recordAt(off)
+	return t.quotas.of(s.part(&r, r.keyOffset(), numberLen))
+}
+
+// debitAll takes all records of the shard, which Clear takes out, out of their accounts.
+func (s *shard) debitAll() {
+	table := s.tier.quotas.table.Load()
+	if table == nil {
+		return
+	}
+	for _, a := range *table {
+		h := &a.shards[s.number-1]
+		a.total.Add(-h.all.Load())
+		h.all.Store(0)
+		h.bytes, h.hands, h.kept = [lanes]int64{}, [lanes]hand{}, 0
+	}
+}
+
+// dequeue takes a segment out of its queue, and the hands out of the segment.
+func (s *shard) dequeue(id uint32) {
+	seg := &s.tier.segs[id]
+	if table := s.tier.quotas.table.Load(); table != nil {
+		next := s.following(id)
+		for _, a := range *table {
+			a.pass(int(s.number-1), seg.queue, id, next)
+		}
+	}
+	s.queues[seg.queue].remove(s.tier.segs, id)
+	seg.queue = policy.None
+}
+
+// following is the segment behind one in its lane, 0 if that is the last.
+func (s *shard) following(id uint32) uint32 {
+	switch seg := &s.tier.segs[id]; {
+	case seg.queue == policy.None:
+		return 0
+	case seg.next != 0:
+		return seg.next
+	default:
+		return s.lanes[seg.queue].seg
+	}
+}
+
+// unmark is called for a segment that is opened.
+func (s *shard) unmark(id uint32) {
+	if q := &s.tier.quotas; q.table.Load() != nil {
+		q.marks[id] = 0
+	}
+}
+
+// isOverQuota reports whether the record at off is of a namespace above its quota.
+func (s *shard) isOverQuota(off uint64) bool {
+	a := s.accountAt(off)
+	if a == nil {
+		return false
+	}
+	q := a.quota.Load()
+	return q.Used() > q.max.Load()
+}
+
+// fitsQuota reports whether a record is no larger than its quota.
+func (t *Tier) fitsQuota(r *newRecord) bool {
+	a := t.quotas.of(r.key)
+	return a == nil || int64(r.size) <= a.quota.Load().max.Load()
+}
+
+// fillsQuota reports whether the namespace of a key has about as many bytes as its quota.
+func (t *Tier) fillsQuota(key []byte) bool {
+	a := t.quotas.of(key)
+	if a == nil {
+		return false
+	}
+	q := a.quota.Load()
+	limit := q.max.Load()
+	return q.Used() > limit-limit/quotaSlack
 }

@@ -44,6 +44,9 @@ func (t *Tier) promote(r *newRecord, token uint64, ev *Evicted) bool {
 			if owes > 0 {
 				t.reclaimAhead(s, owes, ev)
 			}
+			if r.counts {
+				t.holdQuota(s, r, ev)
+			}
 			return true
 		}
 		s.unlock(ev)

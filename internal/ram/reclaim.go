@@ -1,5 +1,7 @@
 package ram
 
+import "github.com/firncache/firn/internal/policy"
+
 // reclaim frees about one segment, a step at a time: a mostly dead one is cleaned,
 // otherwise the policy's lane gives up its oldest. Several callers do the steps of one
 // drain by turns, and all have it freed by the last step. mayGo is asked before each
@@ -104,4 +106,152 @@ func (t *Tier) victimShard(self *shard) *shard {
 		return self
 	}
 	return best
+}
+
+// Records of a namespace that is above its quota leave in the order in which the policy would
+// take them from a cache of that size: the bytes of its account in the two lanes say which lane
+// is next, and a hand goes along that lane, past the records of others, of which it reads no more
+// than the header.
+
+// Quota is that of the namespace of which the current generation has this number, from now on
+// with max bytes. With 0 there is no limit, and nil is returned unless there was a quota before.
+// Records of the generation that are there and were stored without one are in no account until
+// they are written or moved; they leave as others do.
+func (t *Tier) Quota(number uint64, limit int64) *Quota {
+	return t.quotas.quota(number, limit, len(t.shards), len(t.segs))
+}
+
+// holdQuota has records leave after one was stored, until its namespace is within its quota, or
+// near to that after a few steps. It waits for the lower tier as a write that lacks segments does.
+// The caller holds no lock.
+func (t *Tier) holdQuota(s *shard, r *newRecord, ev *Evicted) {
+	a := t.quotas.of(r.key)
+	if a == nil {
+		return
+	}
+	q := a.quota.Load()
+	for steps := 0; q.exceeded(steps) && !t.closed.Load(); steps++ {
+		if r.waited != noWait && !t.lowerReady() {
+			t.awaitLower(r)
+		}
+		if !t.quotaStep(q, s, ev) {
+			return
+		}
+		t.pause()
+	}
+}
+
+// quotaStep does a step of the eviction for a quota, in a shard that holds much of it. It reports
+// false if there is nothing to evict.
+func (t *Tier) quotaStep(q *Quota, self *shard, ev *Evicted) bool {
+	a := q.next()
+	if a == nil {
+		return false
+	}
+	s := t.holderOf(a, self)
+	s.mu.Lock()
+	did := !s.closed && s.evictCounted(a, q)
+	s.countAges()
+	if s.demotions.leaving() {
+		ev.demoteFirst = s.number
+	}
+	s.returnSpare()
+	s.unlock(ev)
+	t.finishDemotions(ev)
+	return did
+}
+
+// holderOf is the shard to evict an account's records from: as victimShard.
+func (t *Tier) holderOf(a *account, self *shard) *shard {
+	total := a.total.Load()
+	if n := a.shards[self.number-1].all.Load(); n > 0 && n*int64(len(t.shards)) >= total-total/16 {
+		return self
+	}
+	best, most := self, int64(0)
+	for i := range a.shards {
+		if n := a.shards[i].all.Load(); n > most {
+			best, most = &t.shards[i], n
+		}
+	}
+	return best
+}
+
+// evictCounted moves a hand on until records of the account have left, or a step is done. It
+// reports false if it found none.
+func (s *shard) evictCounted(a *account, q *Quota) bool {
+	h := &a.shards[s.number-1]
+	lane := s.tier.tuner.Setting().Victim(h.bytes[policy.Small], h.bytes[policy.Main])
+	for range lanes {
+		if s.advance(a, q, lane) {
+			return true
+		}
+		lane = policy.Main - lane
+	}
+	if s.drain.id == 0 { // else they may lie in the segment that is being drained
+		return false
+	}
+	s.drainStep()
+	return true
+}
+
+// advance moves the hand in one lane. It reports false if that is at the end of the lane.
+func (s *shard) advance(a *account, q *Quota, lane policy.Lane) bool {
+	h := &a.shards[s.number-1].hands[lane]
+	for looked := 0; looked < maxLook && q.Used() > q.max.Load(); looked++ {
+		if h.seg == 0 {
+			return looked > 0
+		}
+		id, seg := h.seg, &s.tier.segs[h.seg]
+		at := max(h.at, seg.first)
+		if at >= seg.end || s.tier.quotas.marks[id]&a.mark == 0 {
+			next := s.following(id)
+			if next == 0 {
+				return looked > 0
+			}
+			*h = hand{seg: next}
+			continue
+		}
+		off := uint64(id)<<s.tier.segShift + uint64(at)
+		r := s.tier.recordAt(off)
+		h.at = at + uint32(min(r.size, uint64(s.tier.segSize())))
+		if s.accountAt(off) != a {
+			continue
+		}
+		s.walking = id
+		s.meet(a, q, &r)
+		s.walking = 0
+		s.releaseOrGrade(id)
+		if s.work.records++; s.stepDone() || s.demotions.leaving() {
+			return true
+		}
+	}
+	return true
+}
+
+// maxLook is how many records and segments a step passes at most: the processor foresees the next.
+const maxLook = 8 * stepRecords
+
+// meet evicts a record that the hand has come to, if it is live, unless the policy keeps it.
+func (s *shard) meet(a *account, q *Quota, r *stored) {
+	t, h := s.tier, &a.shards[s.number-1]
+	hash := t.Hash(s.key(r))
+	b, slot, live := s.table.Find(hash, uint32(r.off>>t.unitShift))
+	if !live {
+		return
+	}
+	e := entry{hash, b, slot, *r}
+	from := s.laneOf(r.off)
+	small, main := h.bytes[policy.Small], h.bytes[policy.Main]
+	to, freq := t.tuner.Setting().Next(from, uint8(e.freq()), small, main)
+	switch {
+	case t.pastGrace(r):
+		s.expire(hash, b, slot, r)
+	case to != policy.None && a.live.Load() && h.kept <= (policy.MaxFrequency+1)*(small+main) && s.move(&e, to, int(freq)):
+		h.kept += int64(r.size)
+		return
+	default:
+		s.ghosts.Evict(from, hash)
+		s.evictOrDemote(&e, t.clock.now(), OverQuota)
+	}
+	h.kept = 0
 }

@@ -22,7 +22,7 @@ func (t *Tier) header(off uint64) *header { return offheap.At[header](t.region, 
 const wasRead = 1 << 31
 
 // recordFlags are the bits of a version that are flags; the others count.
-const recordFlags = wasRead | lowerCopy | olderCopy | unchanged
+const recordFlags = wasRead | lowerCopy | olderCopy | unchanged | counted
 
 // olderCopy is set beside lowerCopy if the lower tier's copy expires before the record:
 // the deadline was moved since. A count of overwrites that runs into the flag sets it,
@@ -78,6 +78,8 @@ type newRecord struct {
 	lane   policy.Lane // where the policy puts it, if its key is new
 	placed bool        // whether the policy was asked
 	claim  claim       // its writer's, on segments
+
+	counts bool // it is stored, and an account counts it
 
 	promoted bool          // it is the lower tier's, too
 	waited   time.Duration // by its writer for the lower tier

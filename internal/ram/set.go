@@ -137,7 +137,7 @@ func (s *shard) overwrite(off uint64, shape record.Shape, value []byte, deadline
 		offheap.StoreRelease64(offheap.At[atomic.Uint64](t.region, off+shape.DeadlineOffset()), uint64(deadline))
 	}
 	t.region.CopyIn(off+uint64(shape.HeaderLen()+shape.KeyLen()), value)
-	offheap.StoreRelease32(&h.version, version&^(lowerCopy|olderCopy|unchanged)+2)
+	offheap.StoreRelease32(&h.version, (version+2)&^recordFlags|version&(wasRead|counted))
 	s.count.Replaced++
 	return version&lowerCopy != 0
 }
@@ -183,6 +183,9 @@ func (t *Tier) finishStore(s *shard, r *newRecord, ev *Evicted) {
 	if owes > 0 {
 		t.reclaimAhead(s, owes, ev)
 	}
+	if r.counts {
+		t.holdQuota(s, r, ev)
+	}
 }
 
 // set stores a record if the shard has the segments for it, and otherwise
@@ -215,7 +218,7 @@ func (s *shard) set(r *newRecord) (missing int) {
 // it, and otherwise tells how many are missing.
 func (s *shard) insert(r *newRecord) (missing int) {
 	if !r.placed { // asked once, though it may have to start again
-		r.lane, r.placed = s.laneOfNew(r.hash), true
+		r.lane, r.placed = s.laneOfNew(r.hash, r.key), true
 	}
 	need := s.wants(r.lane, r.size)
 	if s.table.NeedsChunk() {

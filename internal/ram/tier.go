@@ -36,6 +36,7 @@ type Tier struct {
 	pool         pool
 	tuner        *policy.Tuner
 	simulations  simulations
+	quotas       quotas
 	full         atomic.Bool // a segment was evicted since there was room for all
 	large        sync.Mutex  // held while one write gathers several segments; before shard.mu
 	onEvict      func(key, value []byte, cause Cause)

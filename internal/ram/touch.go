@@ -40,6 +40,9 @@ func (t *Tier) touch(s *shard, r *newRecord, ev *Evicted) (ok bool, err error) {
 			if owes > 0 {
 				t.reclaimAhead(s, owes, ev)
 			}
+			if r.counts {
+				t.holdQuota(s, r, ev)
+			}
 			return found, nil
 		}
 		if !t.fits(r) {

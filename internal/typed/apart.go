@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 
 	"github.com/firncache/firn/internal/coherence"
+	"github.com/firncache/firn/internal/ram"
 )
 
 // apart is the generation of this process alone, another one after each time that the number was
@@ -14,10 +15,13 @@ type apart struct {
 	is      atomic.Pointer[coherence.Generation] // nil before the first load
 }
 
-func (a *apart) enter() *coherence.Generation {
+func (a *apart) enter(q *ram.Quota) *coherence.Generation {
 	a.entered.Store(true) // first: whoever clears it takes the generation away afterwards
 	if a.is.Load() == nil {
-		a.is.CompareAndSwap(nil, newApart())
+		g := newApart()
+		if q.Begin(g.Number); !a.is.CompareAndSwap(nil, g) {
+			q.End(g.Number)
+		}
 	}
 	if g := a.is.Load(); g != nil {
 		return g
@@ -25,9 +29,11 @@ func (a *apart) enter() *coherence.Generation {
 	return newApart()
 }
 
-func (a *apart) leave() {
+func (a *apart) leave(q *ram.Quota) {
 	if a.entered.Load() && a.entered.Swap(false) {
-		a.is.Store(nil)
+		if g := a.is.Swap(nil); g != nil {
+			q.End(g.Number)
+		}
 	}
 }
 

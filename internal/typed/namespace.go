@@ -12,6 +12,7 @@ import (
 	"github.com/firncache/firn/internal/coherence"
 	"github.com/firncache/firn/internal/fleet"
 	"github.com/firncache/firn/internal/local"
+	"github.com/firncache/firn/internal/ram"
 	"github.com/firncache/firn/internal/registry"
 	"github.com/firncache/firn/internal/store"
 )
@@ -42,6 +43,7 @@ type Namespace struct {
 	id      registry.ID
 	current coherence.Current
 	numbers *fleet.Numbers // nil without a shared tier
+	quota   *ram.Quota     // nil: none
 	apart   apart          // with one
 	mu      sync.Mutex     // held while a number that was asked for becomes the current one; a leaf
 	users   int            // typed caches that were not closed; of.mu guards it
@@ -67,7 +69,7 @@ type Values struct {
 
 // Open is the namespace of a name, for one more user; label is what people call it. It waits for nothing. It fails
 // with ErrClosed, and where other users have values of another meaning.
-func (n *Namespaces) Open(store *store.Store, name, label string, values Values) (*Namespace, error) {
+func (n *Namespaces) Open(store *store.Store, name, label string, values Values, maxBytes int64) (*Namespace, error) {
 	id := registry.IDOf(registry.Namespace, name)
 	if store.Numbers() == nil {
 		store.OpenRegistry() // which may evict, and calls the user then
@@ -82,10 +84,13 @@ func (n *Namespaces) Open(store *store.Store, name, label string, values Values)
 		if s.values.Fingerprint != values.Fingerprint {
 			return nil, fmt.Errorf("it has %s while another typed cache of the namespace, not closed yet, has %s: want the same, or another name", values.Text, s.values.Text)
 		}
+		if most := s.quota.Max(); most != maxBytes {
+			return nil, fmt.Errorf("TypedOptions.MaxBytes is %d, and that of another typed cache of the namespace, not closed yet, %d: want the same", maxBytes, most)
+		}
 		s.users++
 		return s, nil
 	}
-	s, err := n.add(id, label, values)
+	s, err := n.add(id, label, values, maxBytes)
 	if err != nil {
 		return nil, fmt.Errorf("namespace %q: %w", name, err)
 	}
@@ -93,18 +98,19 @@ func (n *Namespaces) Open(store *store.Store, name, label string, values Values)
 }
 
 // add adds a namespace to those in use. The caller holds mu.
-func (n *Namespaces) add(id registry.ID, label string, values Values) (*Namespace, error) {
+func (n *Namespaces) add(id registry.ID, label string, values Values, maxBytes int64) (*Namespace, error) {
 	s := &Namespace{of: n, Label: label, values: values, id: id, users: 1, numbers: n.store.Numbers()}
 	number, err := s.firstNumber()
 	if err != nil {
 		return nil, err
 	}
+	s.quota = n.store.Quota(number, maxBytes)
 	s.current.Store(&coherence.Generation{Number: number})
 	if n.open == nil {
 		n.open = map[registry.ID]weak.Pointer[Namespace]{}
 	}
 	n.open[id] = weak.Make(s)
-	s.cleanup = runtime.AddCleanup(s, forget, forgotten{weak.Make(n), id})
+	s.cleanup = runtime.AddCleanup(s, forget, forgotten{weak.Make(n), id, s.quota})
 	return s, nil
 }
 
@@ -119,8 +125,9 @@ func (s *Namespace) firstNumber() (uint64, error) {
 
 // forgotten names a namespace that nobody can reach any more, without keeping its cache.
 type forgotten struct {
-	of weak.Pointer[Namespaces]
-	id registry.ID
+	of    weak.Pointer[Namespaces]
+	id    registry.ID
+	quota *ram.Quota
 }
 
 // forget forgets it, unless one of its name is in use again.
@@ -133,6 +140,7 @@ func forget(f forgotten) {
 	defer n.mu.Unlock()
 	if s, ok := n.open[f.id]; ok && s.Value() == nil {
 		delete(n.open, f.id)
+		f.quota.Close()
 	}
 }
 
@@ -143,6 +151,7 @@ func (n *Namespaces) Close(s *Namespace) {
 	if s.users--; s.users == 0 {
 		s.cleanup.Stop()
 		delete(n.open, s.id)
+		s.quota.Close()
 	}
 }
 
@@ -165,6 +174,19 @@ func (n *Namespaces) Len() int {
 	return len(n.open)
 }
 
+// Quota is the namespace's, nil for none.
+func (s *Namespace) Quota() *ram.Quota { return s.quota }
+
+// setCurrent makes a generation the current one.
+func (s *Namespace) setCurrent(g *coherence.Generation) {
+	s.quota.Begin(g.Number) // before a key has it
+	old := s.current.Load()
+	s.current.Store(g)
+	if old.Number != g.Number {
+		s.quota.End(old.Number)
+	}
+}
+
 // Generation is the current generation. With a shared tier it need not be trusted.
 func (s *Namespace) Generation() *coherence.Generation { return s.current.Load() }
 
@@ -185,7 +207,7 @@ func (s *Namespace) Clear(ctx context.Context) error {
 	}
 	number, err := s.of.store.ClearNamespace(s.id)
 	if err == nil {
-		s.current.Store(&coherence.Generation{Number: number})
+		s.setCurrent(&coherence.Generation{Number: number})
 	}
 	return err
 }

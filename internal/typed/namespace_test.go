@@ -28,7 +28,7 @@ func TestClearAfterClose(t *testing.T) {
 	store := openStore(t)
 	n := new(Namespaces)
 	open := func() *Namespace {
-		s, err := n.Open(store, "n", "", Values{})
+		s, err := n.Open(store, "n", "", Values{}, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -67,7 +67,7 @@ func TestManyNamespaces(t *testing.T) {
 	store := openStore(t)
 	n := new(Namespaces)
 	open := func(i int) *Namespace {
-		s, err := n.Open(store, fmt.Sprint("namespace ", i), "", Values{})
+		s, err := n.Open(store, fmt.Sprint("namespace ", i), "", Values{}, 0)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -22,7 +22,7 @@ func (s *Namespace) ToRead(ctx context.Context) (*coherence.Generation, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.apart.leave()
+	s.apart.leave(s.quota)
 	return s.generationOf(g, c), nil
 }
 
@@ -31,7 +31,7 @@ func (s *Namespace) ToRead(ctx context.Context) (*coherence.Generation, error) {
 func (s *Namespace) ToLoad(ctx context.Context) (g *coherence.Generation, known bool, err error) {
 	g, err = s.ToRead(ctx)
 	if err != nil && ctx.Err() == nil && (errors.Is(err, shared.ErrUnavailable) || errors.Is(err, local.ErrNotFound)) {
-		return s.apart.enter(), false, nil
+		return s.apart.enter(s.quota), false, nil
 	}
 	return g, true, err
 }
@@ -45,14 +45,14 @@ func (s *Namespace) ToWrite(ctx context.Context) (*coherence.Generation, error) 
 		return g, nil
 	}
 	if s.numbers.Holds(g.Agreed) {
-		s.apart.leave()
+		s.apart.leave(s.quota)
 		return g, nil
 	}
 	c, err := s.numbers.Get(ctx, s.id.SharedPlace())
 	if err != nil {
 		return g, err
 	}
-	s.apart.leave()
+	s.apart.leave(s.quota)
 	return s.generationOf(g, c), nil
 }
 
@@ -88,7 +88,7 @@ func (s *Namespace) generationOf(g *coherence.Generation, c *shared.Number) *coh
 	}
 	g = &coherence.Generation{Number: registry.GenerationOf(s.id, c.Value, 0), Agreed: c}
 	if !c.Voided() { // under mu: a copy from before a renewal is void when that becomes current
-		s.current.Store(g)
+		s.setCurrent(g)
 	}
 	return g
 }

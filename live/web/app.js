@@ -1212,6 +1212,7 @@ function cards() {
         layer('expired', 'stone', mean('evicted_expired')), layer('replaced', 'front', mean('evicted_replaced')),
         layer('deleted', 'slate', mean('evicted_deleted')), { ...layer('left the SSD, too', 'sand', mean('evicted_ssd'), 1), apart: true },
         layer('invalidated', 'shared', mean('evicted_invalidated')), layer('tag', 'rose', mean('evicted_tag')),
+        layer('quota', 'ram', mean('evicted_quota')),
       ] })] }),
     card({
       chart: 'loads', title: 'Loads', two: true, shown: view => view.has.loads,

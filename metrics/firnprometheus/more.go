@@ -33,16 +33,20 @@ var curveMetrics = []struct {
 var namespaceMetrics = []struct {
 	name, help string
 	of         func(*stats.Namespace) uint64
+	gauge      bool
 }{
-	{"firn_namespace_hits_total", "Typed reads past the front that found a value.", func(s *stats.Namespace) uint64 { return s.Hits }},
-	{"firn_namespace_misses_total", "Typed reads that found none.", func(s *stats.Namespace) uint64 { return s.Misses }},
-	{"firn_namespace_front_hits_total", "Typed reads that a front answered.", func(s *stats.Namespace) uint64 { return s.FrontHits }},
-	{"firn_namespace_sets_total", "Values stored by calls.", func(s *stats.Namespace) uint64 { return s.Sets }},
-	{"firn_namespace_deletes_total", "Keys deleted by calls.", func(s *stats.Namespace) uint64 { return s.Deletes }},
-	{"firn_namespace_loads_total", "Calls of loaders.", func(s *stats.Namespace) uint64 { return s.Loads }},
-	{"firn_namespace_load_errors_total", "Calls of loaders that failed.", func(s *stats.Namespace) uint64 { return s.LoadErrors }},
-	{"firn_namespace_mismatches_total", "Values of another codec, version or type.", func(s *stats.Namespace) uint64 { return s.Mismatches }},
-	{"firn_namespace_decode_errors_total", "Values that their codec did not accept.", func(s *stats.Namespace) uint64 { return s.DecodeErrors }},
+	{"firn_namespace_hits_total", "Typed reads past the front that found a value.", func(s *stats.Namespace) uint64 { return s.Hits }, false},
+	{"firn_namespace_misses_total", "Typed reads that found none.", func(s *stats.Namespace) uint64 { return s.Misses }, false},
+	{"firn_namespace_front_hits_total", "Typed reads that a front answered.", func(s *stats.Namespace) uint64 { return s.FrontHits }, false},
+	{"firn_namespace_sets_total", "Values stored by calls.", func(s *stats.Namespace) uint64 { return s.Sets }, false},
+	{"firn_namespace_deletes_total", "Keys deleted by calls.", func(s *stats.Namespace) uint64 { return s.Deletes }, false},
+	{"firn_namespace_loads_total", "Calls of loaders.", func(s *stats.Namespace) uint64 { return s.Loads }, false},
+	{"firn_namespace_load_errors_total", "Calls of loaders that failed.", func(s *stats.Namespace) uint64 { return s.LoadErrors }, false},
+	{"firn_namespace_mismatches_total", "Values of another codec, version or type.", func(s *stats.Namespace) uint64 { return s.Mismatches }, false},
+	{"firn_namespace_decode_errors_total", "Values that their codec did not accept.", func(s *stats.Namespace) uint64 { return s.DecodeErrors }, false},
+	{"firn_namespace_quota_evictions_total", "Records that left RAM because the namespace was above its MaxBytes, other than to the SSD tier.", func(s *stats.Namespace) uint64 { return s.QuotaEvictions }, false},
+	{"firn_namespace_bytes", "Bytes of the records in RAM, with MaxBytes.", func(s *stats.Namespace) uint64 { return uint64(s.Bytes) }, true},
+	{"firn_namespace_max_bytes", "MaxBytes, 0 without.", func(s *stats.Namespace) uint64 { return uint64(s.MaxBytes) }, true},
 }
 
 const (
@@ -82,6 +86,9 @@ func sum(a, b stats.Namespace) stats.Namespace {
 	a.LoadErrors += b.LoadErrors
 	a.Mismatches += b.Mismatches
 	a.DecodeErrors += b.DecodeErrors
+	a.Bytes += b.Bytes
+	a.MaxBytes += b.MaxBytes
+	a.QuotaEvictions += b.QuotaEvictions
 	return a
 }
 
@@ -120,7 +127,11 @@ func (m *more) collect(metrics chan<- prometheus.Metric) {
 	if src, ok := m.src.(spaced); ok {
 		for name, s := range m.namespaces.byLabel(src.StatsByNamespace()) {
 			for i, of := range namespaceMetrics {
-				metrics <- prometheus.MustNewConstMetric(m.counters[i], prometheus.CounterValue, float64(of.of(&s)), name)
+				kind := prometheus.CounterValue
+				if of.gauge {
+					kind = prometheus.GaugeValue
+				}
+				metrics <- prometheus.MustNewConstMetric(m.counters[i], kind, float64(of.of(&s)), name)
 			}
 		}
 	}

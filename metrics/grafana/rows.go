@@ -100,6 +100,7 @@ var rows = []row{
 	{"Typed values", []panel{
 		{title: "Values of another kind", metrics: []string{"mismatches", "decode_errors"}},
 		{title: "Values of invalidated tags", metrics: []string{"tag_misses", "tag_evictions", "tag_overflows"}},
+		{title: "Namespaces above their quota", metrics: []string{"quota_evictions"}},
 		{title: "Answered by a front of decoded values", metrics: []string{"front_hits"}},
 	}},
 }

@@ -172,4 +172,43 @@ var ramTier = []mutation{{
 	file:  "internal/ram/sweep.go",
 	old:   "|| s.dead.head != 0 ",
 	pkg:   "./internal/ram", test: "TestWhileClearGivesBack",
+}, {
+	guard: "a record that is moved stays in its account",
+	file:  "internal/ram/drain.go",
+	old:   "\ts.creditMoved(q, off, e.rec.size)\n",
+	pkg:   "./internal/ram", test: "TestQuotaModel",
+}, {
+	guard: "what was stored before a quota is not taken out of its account",
+	file:  "internal/ram/log.go",
+	old:   "t.header(off).version.Load()&counted == 0",
+	new:   "false",
+	pkg:   "./internal/ram", test: "TestQuotaOfWhatIsThere",
+}, {
+	guard: "a hand goes on with the lane when its segment leaves",
+	file:  "internal/ram/log.go",
+	old:   "\t\t\ta.pass(int(s.number-1), seg.queue, id, next)\n",
+	new:   "\t\t\t_, _ = a, next\n",
+	pkg:   "./internal/ram", test: "TestQuotaModel",
+}, {
+	guard: "a record that is overwritten in place stays in its account",
+	file:  "internal/ram/set.go",
+	old:   "version&(wasRead|counted)",
+	new:   "version&wasRead",
+	pkg:   "./internal/ram", test: "TestQuotaModel",
+}, {
+	guard: "Clear empties the accounts",
+	file:  "internal/ram/clear.go",
+	old:   "\ts.debitAll()\n",
+	pkg:   "./internal/ram", test: "TestQuotaGenerations",
+}, {
+	guard: "a generation that has ended gives way first",
+	file:  "internal/ram/quota.go",
+	old:   "return slices.Insert(list, at, a)",
+	new:   "return append(list, a)",
+	pkg:   "./internal/ram", test: "TestQuotaGenerations",
+}, {
+	guard: "a record is no larger than its quota",
+	file:  "internal/ram/budget.go",
+	old:   " && t.fitsQuota(r)",
+	pkg:   "./internal/ram", test: "TestQuotaOfWhatIsThere",
 }}

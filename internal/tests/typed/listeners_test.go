@@ -147,9 +147,9 @@ func TestOnEvictOptions(t *testing.T) {
 	_, noKeys := firn.NewTyped(c, "a", firn.TypedOptions[oneWay, int]{OnEvict: func(oneWay, int, firn.Cause) {}})
 	for want, err := range map[string]error{
 		"firn: Options.OnEvictCauses is [deleted], and OnEvict is nil: want both":                                                                            firn.Options{RAMBytes: 1 << 20, OnEvictCauses: []firn.Cause{firn.CauseDeleted}}.Validate(),
-		"firn: Options.OnEvictCauses has Cause(7): want causes up to 6, invalidated":                                                                         firn.Options{RAMBytes: 1 << 20, OnEvict: ignore, OnEvictCauses: []firn.Cause{7}}.Validate(),
+		"firn: Options.OnEvictCauses has Cause(8): want causes up to 7, quota":                                                                               firn.Options{RAMBytes: 1 << 20, OnEvict: ignore, OnEvictCauses: []firn.Cause{8}}.Validate(),
 		"firn: TypedOptions.OnEvictCauses is [deleted], and OnEvict is nil: want both":                                                                       noFunc,
-		"firn: TypedOptions.OnEvictCauses has Cause(9): want causes up to 6, invalidated":                                                                    unknown,
+		"firn: TypedOptions.OnEvictCauses has Cause(9): want causes up to 7, quota":                                                                          unknown,
 		"firn: TypedOptions.OnEvict with keys of type github.com/firncache/firn/internal/tests/typed.oneWay: want UnmarshalBinary, or TypedOptions.KeyCodec": noKeys,
 	} {
 		if err == nil || err.Error() != want {
