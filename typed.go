@@ -105,8 +105,8 @@ type Typed[K comparable, V any] struct {
 	tagSpace    string // the namespace's name
 	keys        typed.Keys[K]
 	codec       Codec[V]
-	taker       codec.Taker[V]                            // codec, if it can take bytes over
 	fingerprint codec.Fingerprint                         // of the bytes that codec writes
+	takes       bool                                      // codec can take bytes over
 	number      bool                                      // codec writes its bits
 	loads       *load.Group                               // the Cache's, or one of its options
 	atMost      int64                                     // how long a value lives whose deadline slides, in milliseconds; 0: for ever
@@ -192,7 +192,7 @@ func NewTyped[K comparable, V any](c *Cache, namespace string, opts TypedOptions
 	}
 	t := &Typed[K, V]{c: c, keys: keys, codec: opts.Codec, number: codec.IsNumber(opts.Codec), loads: loads, tagSpace: namespace, hotValues: hotValues, hotUnasked: opts.HotValues == 0}
 	t.scratch = scratchPool[K]()
-	t.taker, _ = opts.Codec.(codec.Taker[V])
+	_, t.takes = opts.Codec.(codec.Taker[V])
 	t.slide(&opts)
 	t.fingerprint = typed.Unambiguous(codec.FingerprintOf("typed", opts.Codec.Name(), codec.Layout(opts.Codec.Name(), value), keys.Name(), fmt.Sprint(opts.Version)))
 	listener, err := t.listener(&opts)
@@ -256,7 +256,7 @@ func (t *Typed[K, V]) getBytes(key K) (v V, ok bool) {
 	if s.value, ok = t.c.Get(t.room(s), s.key); ok {
 		payload, ours := t.fingerprint.Cut(s.value)
 		var err error
-		if ours = ours && (t.taker == nil || cap(s.value) <= takeFrom); ours {
+		if ours = ours && !(t.takes && cap(s.value) > takeFrom); ours {
 			v, err = t.codec.Decode(payload)
 		}
 		if !ours || err != nil {
@@ -307,7 +307,7 @@ const takeFrom = 1 << 10
 // room is where the bytes of a value are read to. Those of a codec whose values can be the bytes
 // themselves lie in memory of their own if they are longer than takeFrom.
 func (t *Typed[K, V]) room(s *scratch[K]) []byte {
-	if t.taker == nil {
+	if !t.takes {
 		return s.value[:0]
 	}
 	return s.value[:0:min(cap(s.value), takeFrom)]
@@ -374,9 +374,9 @@ func (t *Typed[K, V]) checkLoaded(ctx context.Context, key, stored []byte, made 
 // takePayload makes a value of its payload, as it is in s.value, and of its memory if that is to
 // be the value's own.
 func (t *Typed[K, V]) takePayload(ctx context.Context, s *scratch[K], payload []byte, loading bool) (v V, err error) {
-	if t.taker != nil && cap(s.value) > takeFrom {
+	if t.takes && cap(s.value) > takeFrom {
 		s.taken = true
-		return t.taker.Take(payload), nil
+		return t.codec.(codec.Taker[V]).Take(payload), nil
 	}
 	return t.decodePayload(ctx, s.key, s.value, payload, loading)
 }

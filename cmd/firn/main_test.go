@@ -63,7 +63,7 @@ func TestBadInput(t *testing.T) {
 	}{
 		{"melt", `firn: "melt" is no command: firn -help lists them`},
 		{"replay -melt", "firn: no flag -melt: firn replay -help lists them"},
-		{"replay -tiem 5s", "firn: no flag -tiem (did you mean -time?): firn replay -help lists them"},
+		{"replay -tmie 5s", "firn: no flag -tmie (did you mean -time?): firn replay -help lists them"},
 		{"plan -curv x", "firn: no flag -curv (did you mean -curve?): firn plan -help lists them"},
 		{"replay -ram", "firn: flag needs an argument: -ram: firn replay -help lists the flags"},
 		{"replay -ram 64Mob", `firn: -ram "64Mob": expected a size such as 64MiB, 64MB or 4096`},

@@ -137,7 +137,7 @@ func CountMissing(t *testing.T, c *firn.Cache, n int) (missing int) {
 		for k := range keys {
 			keys[k], _ = Numbered(i + k)
 		}
-		c.GetMulti(t.Context(), &b, keys)
+		_ = c.GetMulti(t.Context(), &b, keys)
 		for k := range keys {
 			v, ok := b.Value(k)
 			check(i+k, v, ok)

@@ -89,7 +89,7 @@ func (s *Stress) read(seed uint64, written *atomic.Bool) {
 			keys[i], acked[i] = regs[i].Key, regs[i].Acked()
 		}
 		if round%2 == 0 {
-			s.C.GetMulti(context.Background(), &batch, keys[:])
+			_ = s.C.GetMulti(context.Background(), &batch, keys[:])
 		}
 		for i, r := range regs {
 			var v []byte

@@ -281,9 +281,9 @@ func TestExpireTagOverRestarts(t *testing.T) {
 			t.Errorf("a stale value was promoted")
 		}
 		for _, how := range []string{"kill", "restart", "more RAM", "less RAM", "kill"} {
-			switch next := fs; how {
+			switch how {
 			case "kill":
-				next = fs.CrashClone(nil, vfstest.Kill)
+				next := fs.CrashClone(nil, vfstest.Kill)
 				harness.Must(t, c.Close())
 				fs = next
 			case "more RAM":

@@ -2,7 +2,6 @@ package typed
 
 import (
 	"encoding/json"
-	"errors"
 	"net/netip"
 	"strings"
 	"testing"
@@ -16,10 +15,7 @@ type (
 	celsius float64
 	userID  int32
 	label   string
-	blob    []byte
 	digest  [20]byte
-	flag    bool
-	wave    complex64
 )
 
 type user struct {
@@ -29,19 +25,6 @@ type user struct {
 	Tags    []string `json:"tags,omitempty"`
 	Friends map[string]*user
 	Raw     json.RawMessage
-}
-
-// coordinates marshals itself, with a method of the pointer.
-type coordinates struct{ lat, lon int8 }
-
-func (c *coordinates) MarshalBinary() ([]byte, error) { return []byte{byte(c.lat), byte(c.lon)}, nil }
-
-func (c *coordinates) UnmarshalBinary(b []byte) error {
-	if len(b) != 2 {
-		return errors.New("not two bytes")
-	}
-	c.lat, c.lon = int8(b[0]), int8(b[1])
-	return nil
 }
 
 // What would not come back as it was, a typed cache does not take, with an error that names it.
