@@ -2,6 +2,7 @@ package remote
 
 import (
 	"context"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -20,15 +21,15 @@ func TestPatience(t *testing.T) {
 			<-within.Done()
 			return time.Since(began)
 		}
-		got := make(chan time.Duration, 3)
-		for range cap(got) {
-			go func() { got <- ends(context.Background()) }()
+		var got [3]time.Duration
+		var wg sync.WaitGroup
+		for i := range got {
+			wg.Go(func() { got[i] = ends(context.Background()) })
 			time.Sleep(time.Millisecond / 2)
 		}
-		for _, want := range []time.Duration{d, d - time.Millisecond/2, d} {
-			if took := <-got; took != want {
-				t.Errorf("one ended after %v: want %v", took, want)
-			}
+		wg.Wait()
+		if want := [...]time.Duration{d, d - time.Millisecond/2, d}; got != want {
+			t.Errorf("they ended after %v: want %v", got, want)
 		}
 		own, cancel := context.WithTimeout(t.Context(), time.Millisecond)
 		defer cancel()

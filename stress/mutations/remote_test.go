@@ -76,7 +76,8 @@ var remotes = []mutation{{
 }, {
 	guard: "what was kept while a number was unknown is no answer once it was known",
 	file:  "internal/typed/apart.go",
-	old:   "\t\ta.is.Store(nil)\n",
+	old:   "a.is.Swap(nil)",
+	new:   "a.is.Load()",
 	pkg:   "./internal/tests/shared", test: "TestOneTypedLoadEachBoundWhileAway",
 }, {
 	guard: "who joins another's check gets no stamp",

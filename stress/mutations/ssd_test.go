@@ -327,8 +327,8 @@ var ssdTier = []mutation{{
 }, {
 	guard: "a write counts as a change for the mirror",
 	file:  "internal/ram/set.go",
-	old:   "version&^(lowerCopy|olderCopy|unchanged)+2)",
-	new:   "version&^(lowerCopy|olderCopy)+2)",
+	old:   "version&(wasRead|counted))",
+	new:   "version&(wasRead|counted|unchanged))",
 	pkg:   "./internal/ram", test: "TestMirror", quick: true,
 }, {
 	guard: "a write of a mirrored record ends the copy",
