@@ -51,10 +51,11 @@ func (t *Typed[K, V]) compute(ctx context.Context, key K, f func(s *scratch[K], 
 	var op Op
 	change := func(stored []byte, ok bool) ([]byte, Op, error) {
 		var old V
-		var foreign bool
+		var foreign, expired bool
 		var err error
 		if readable = false; ok {
-			if old, readable, foreign, err = t.decodeHere(ctx, stored); err != nil {
+			old, readable, foreign, err = t.decodeHere(ctx, stored)
+			if expired = err == typed.ErrExpired; err != nil && !expired {
 				return nil, OpKeep, err
 			}
 		}
@@ -65,7 +66,7 @@ func (t *Typed[K, V]) compute(ctx context.Context, key K, f func(s *scratch[K], 
 		if ok && !readable { // there is something, which counts as nothing
 			switch op {
 			case OpKeep:
-				if !foreign || t.c.store.Numbers() == nil { // see deleteUnread
+				if !expired && (!foreign || t.c.store.Numbers() == nil) { // see deleteUnread
 					op = OpDelete
 				}
 			case OpUpdate:
@@ -105,7 +106,7 @@ func (t *Typed[K, V]) countCompute(found bool, op Op) {
 
 // decodeHere is decode that leaves it to the caller to delete what cannot be read: with
 // foreign, because it was written as something else, or the codec does not accept it. The error
-// is that of tags of which nothing is known.
+// is that of tags of which nothing is known, or ErrExpired: such a value stays, to be stale.
 func (t *Typed[K, V]) decodeHere(ctx context.Context, stored []byte) (v V, ok, foreign bool, err error) {
 	payload, ok := t.cut(stored)
 	if !ok {
@@ -116,9 +117,12 @@ func (t *Typed[K, V]) decodeHere(ctx context.Context, stored []byte) (v V, ok, f
 			return v, false, true, nil
 		}
 		switch err = t.c.typed.tags.Check(ctx, tags); {
-		case err == typed.ErrObsolete || err == typed.ErrExpired:
+		case err == typed.ErrObsolete:
 			t.c.typed.tagMisses.Add(1)
 			return v, false, false, nil
+		case err == typed.ErrExpired:
+			t.c.typed.tagMisses.Add(1)
+			return v, false, false, err
 		case err == ErrNotFound:
 			return v, false, false, local.ErrSharedUnavailable
 		case err != nil:

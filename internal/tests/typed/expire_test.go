@@ -235,8 +235,8 @@ func TestExpireTagNotModified(t *testing.T) {
 	}, withStaleIfError)
 }
 
-// What changes a value by what it is takes an expired one for absent; what was remembered of a key without
-// a value is forgotten.
+// What changes a value by what it is takes an expired one for absent, and leaves it where it changes nothing; what
+// was remembered of a key without a value is forgotten.
 func TestExpireTagAndCompute(t *testing.T) {
 	onTagTiers(t, func(t *testing.T, typed *firn.Typed[string, string]) {
 		setTagged(t, typed, "k", "old", "a")
@@ -251,6 +251,11 @@ func TestExpireTagAndCompute(t *testing.T) {
 		if loads != 2 {
 			t.Errorf("%d loads of an absent key, want 2", loads)
 		}
+		_, ok, err := typed.Compute(t.Context(), "k", func(_ string, ok bool) (string, firn.Op) { return "", firn.OpKeep })
+		if ok || err != nil {
+			t.Errorf("Compute finds a value: %v, %v", ok, err)
+		}
+		expectStale(t, "after a Compute that keeps what there is", typed, "k", "old")
 		if stored, err := typed.SetIfAbsent(t.Context(), "k", "new"); !stored || err != nil {
 			t.Errorf("SetIfAbsent: %v, %v", stored, err)
 		}
