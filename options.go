@@ -248,7 +248,7 @@ func (o Options) Validate() error {
 // whileOff are the options of a cache that keeps nothing.
 func (o *Options) whileOff() Options {
 	return Options{
-		Off: true, RAMBytes: MinRAMBytes, MaxRAMBytes: MinRAMBytes, WhatIf: WhatIfOff,
+		Off: true, RAMBytes: MinRAMBytes, MaxRAMBytes: MinRAMBytes, WhatIf: WhatIfOff, TTL: o.TTL,
 		Log: o.Log, Tracer: o.Tracer, Clock: o.Clock, Loading: o.Loading.whileOff(),
 	}
 }

@@ -144,7 +144,7 @@ func (o *TypedOptions[K, V]) validateMaxBytes(c *Cache) error {
 	if c.adaptive != nil {
 		most = max(most, c.adaptive.Most())
 	}
-	if o.MaxBytes == 0 || o.MaxBytes >= leastQuota && o.MaxBytes <= most {
+	if o.MaxBytes == 0 || o.MaxBytes >= leastQuota && (o.MaxBytes <= most || c.off) {
 		return nil
 	}
 	return fmt.Errorf("TypedOptions.MaxBytes is %d: want %d to RAMBytes, %d, or 0 for no quota", o.MaxBytes, leastQuota, most)

@@ -20,7 +20,8 @@ func TestOff(t *testing.T) {
 		Loading: firn.LoadingOptions{NegativeTTL: time.Hour, ErrorTTL: time.Hour, StaleIfError: time.Hour},
 	})
 	typed := harness.NewTyped(t, c, "off", firn.TypedOptions[string, int]{
-		Loading: firn.LoadingOptions{NegativeTTL: time.Hour, ErrorTTL: time.Hour, StaleIfError: time.Hour},
+		MaxBytes: 1 << 29, // of the RAMBytes, and TTL, that the cache would have
+		Loading:  firn.LoadingOptions{RefreshAfter: time.Minute, NegativeTTL: time.Hour, ErrorTTL: time.Hour, StaleIfError: time.Hour},
 	})
 	ctx, key := t.Context(), []byte("k")
 	for name, write := range offWrites(t, c, typed) {
