@@ -202,7 +202,9 @@ func (g *engine) loaderReturned(call *loaderCall, results []result) {
 func (g *engine) end(f *flight, res result) (awaited bool) {
 	f.shard.mu.Lock()
 	awaited = f.underWay() && f.callers > 0
-	f.sole = awaited && f.callers == 1
+	if awaited { // else its callers, if there were any, may be reading it
+		f.sole = f.callers == 1
+	}
 	g.endLocked(f, res)
 	f.shard.mu.Unlock()
 	g.store.Unwatch(&f.watch) // only when no caller can join: a write would not be noticed

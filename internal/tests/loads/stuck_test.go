@@ -118,6 +118,27 @@ func TestStuckLoadEndsWithHardTimeout(t *testing.T) {
 	})
 }
 
+// A caller that has its value at the hard timeout, and the load that ends behind it, share nothing:
+// the race detector is the judge.
+func TestStuckLoadEndsBehindItsCaller(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		c, key, in, result := stuckLoad(t, firn.LoadingOptions{HardTimeout: 50 * time.Millisecond})
+		ended := make(chan struct{})
+		go func() {
+			defer close(ended)
+			time.Sleep(60 * time.Millisecond)
+			in.Remove()
+		}()
+		if v, err := c.GetOrLoad(t.Context(), nil, key, harness.Value("newest")); err != nil || string(v) != large {
+			t.Errorf("%.20q, %v: want what was loaded", v, err)
+		}
+		<-ended
+		<-result
+		synctest.Wait()
+	})
+}
+
 // Who writes another key than those that are being loaded does not need the list
 // of loads.
 func TestWritesPassLoads(t *testing.T) {
