@@ -59,10 +59,18 @@ func (q *Quota) End(number uint64) {
 		if at < 0 {
 			at = len(list)
 		}
+		if at == maxEnded {
+			all.drop(list[0])
+			list, at = list[1:], at-1
+		}
 		return slices.Insert(list, at, a)
 	})
 	all.prune()
 }
+
+// maxEnded is how many accounts of numbers that have ended a quota has at most: one record that
+// stays would keep a whole account otherwise, of each Clear.
+const maxEnded = 8
 
 // Close ends all numbers. What the records take is counted, and limited, on.
 func (q *Quota) Close() {

@@ -122,6 +122,14 @@ func (q *quotas) prune() {
 	}
 }
 
+// drop forgets an account of a number that has ended, and does not begin again. The records that
+// are left of it count no more, and leave as those without a quota do. The caller holds mu, and
+// takes the account out of its quota's list.
+func (q *quotas) drop(a *account) {
+	a.total.Add(math.MinInt64 / 2)
+	q.change(func(table map[uint64]*account) { delete(table, a.number) })
+}
+
 // bytes is what all of it takes, with so many bytes for an account and for a shard's holding.
 func (q *quotas) bytes(each, holding int64) int64 {
 	q.mu.Lock()

@@ -102,6 +102,32 @@ func TestQuotaKeepsWhatIsRead(t *testing.T) {
 	}
 }
 
+// A record that stays of each generation keeps but a few accounts.
+func TestQuotaOfManyGenerations(t *testing.T) {
+	t.Parallel()
+	tier := newQuotaTier(t, Config{Bytes: 1 << 20})
+	q := tier.Quota(1, 500_000)
+	for number := range uint64(200) {
+		if err := tier.setKey(quotaKey(number+1, 0), make([]byte, 1000), 0); err != nil {
+			t.Fatal(err)
+		}
+		q.Begin(number + 2)
+		q.End(number + 1)
+	}
+	if n := len(*tier.quotas.table.Load()); n != maxEnded+1 {
+		t.Errorf("%d accounts after 200 generations: want %d", n, maxEnded+1)
+	}
+	if used := q.Used(); used < maxEnded*1000 || used > maxEnded*1100 {
+		t.Errorf("%d bytes are counted, of %d records", used, maxEnded)
+	}
+	for i := range uint64(2000) { // what does not count leaves as all others do
+		if err := tier.setKey(quotaKey(1<<40, i), make([]byte, 1000), 0); err != nil {
+			t.Fatal(err)
+		}
+	}
+	checkQuotas(t, tier)
+}
+
 // What is left of a generation that ended leaves before what came later, though it was read.
 func TestQuotaGenerations(t *testing.T) {
 	t.Parallel()
