@@ -54,7 +54,7 @@ func (t *Table) Judge(note []byte) (v Verdict, since int64) {
 	for hashes := note[clockEnd:]; len(hashes) >= hashLen; hashes = hashes[hashLen:] {
 		p := t.at(binary.LittleEndian.Uint32(hashes))
 		if p.expired.Load() > clock {
-			if at := p.moment.Load(); v == Holds || at < since {
+			if at := max(p.moment.Load(), 1); v == Holds || at < since { // 0 is of what has not expired
 				v, since = Expired, at
 			}
 		}

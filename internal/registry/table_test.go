@@ -57,6 +57,20 @@ func TestInvalidate(t *testing.T) {
 	check("with another 1", Holds, Obsolete, Holds)
 }
 
+// A place that was saved between the two stores of its first Expire has no moment: what expired did
+// so long ago, and not never.
+func TestExpiredWithoutAMoment(t *testing.T) {
+	x, _ := tableOf(1 << 16)
+	note := x.note(1)
+	x.Expire(tag(1), 1000, 10)
+	for i := range x.places {
+		x.places[i].moment.Store(0)
+	}
+	if v, since := x.Judge(note); v != Expired || since != 1 {
+		t.Errorf("judged as %d since %d: want %d since 1", v, since, Expired)
+	}
+}
+
 // A value of which a tag expires is expired since that moment, of several the first, and obsolete when one is
 // invalidated, or has expired for too long when it expires again.
 func TestExpire(t *testing.T) {
