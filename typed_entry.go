@@ -44,8 +44,8 @@ func (t *Typed[K, V]) readEntry(ctx context.Context, s *scratch[K]) (v V, deadli
 	if err = t.encodeKey(ctx, s); err != nil {
 		return v, 0, 0, err
 	}
-	if s.value, deadline, at, err = t.c.store.LookupEntry(ctx, s.value[:0], s.key); err == nil {
-		v, err = t.decode(ctx, s.key, s.value)
+	if s.value, deadline, at, err = t.c.store.LookupEntry(ctx, t.room(s), s.key); err == nil {
+		v, err = t.decodeRead(ctx, s)
 	}
 	t.space.Counters.Read(err == nil)
 	return v, deadline, at, err

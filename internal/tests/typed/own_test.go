@@ -29,9 +29,10 @@ func TestBytesAreTheCallers(t *testing.T) {
 				looked, err2 := pages.Lookup(ctx, round)
 				again, err3 := pages.GetOrLoad(ctx, round, load)
 				fresh, err4 := pages.Refresh(ctx, round, load)
-				for i, got := range [][]byte{loaded, found, looked, again, fresh} {
+				entry, err5 := pages.LookupEntry(ctx, round)
+				for i, got := range [][]byte{loaded, found, looked, again, fresh, entry.Value} {
 					if !bytes.Equal(got, page) {
-						t.Fatalf("%d bytes, call %d: %d others, %v %v %v %v %v", n, i, len(got), err, ok, err2, err3, err4)
+						t.Fatalf("%d bytes, call %d: %d others, %v %v %v %v %v %v", n, i, len(got), err, ok, err2, err3, err4, err5)
 					}
 					_ = append(got, "behind"...)
 					for j := range got {
