@@ -5,8 +5,8 @@ import (
 	"errors"
 
 	"github.com/firncache/firn/internal/local"
-	"github.com/firncache/firn/internal/ram"
 	"github.com/firncache/firn/internal/shared"
+	"github.com/firncache/firn/internal/watch"
 )
 
 // LookupMulti is LookupMulti with a shared tier.
@@ -41,7 +41,7 @@ func (s *Fleet) LookupMulti(ctx context.Context, b *Batch, keys [][]byte) error 
 func (s *Fleet) fetchMulti(ctx context.Context, b *Batch, call *shared.Call) (first error) {
 	q := &b.inShared
 	if n := len(q.queries); cap(q.watches) < n {
-		q.watches = make([]ram.Watch, n)
+		q.watches = make([]watch.Watch, n)
 	}
 	watches := q.watches[:len(q.queries)]
 	for i := range watches {

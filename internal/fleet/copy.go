@@ -6,6 +6,7 @@ import (
 	"github.com/firncache/firn/internal/local"
 	"github.com/firncache/firn/internal/ram"
 	"github.com/firncache/firn/internal/shared"
+	"github.com/firncache/firn/internal/watch"
 )
 
 // copyOf looks a key up in the local tiers. It counts as a read. The error is ErrClosed, or
@@ -81,7 +82,7 @@ func (s *Fleet) toCopy(hash uint64, n int, found []byte, deadline int64, state l
 // setCopy stores a copy of a watched key: value, behind which there is room that it may use,
 // of this version. A deadline below 0 makes it that of a negative entry. It fails with
 // ErrChanged if the key was written since.
-func (s *Fleet) setCopy(w *ram.Watch, key, value []byte, version shared.Version, stamp shared.Stamp, deadline int64, call *shared.Call, ev *ram.Evicted) error {
+func (s *Fleet) setCopy(w *watch.Watch, key, value []byte, version shared.Version, stamp shared.Stamp, deadline int64, call *shared.Call, ev *ram.Evicted) error {
 	if ttl := s.shared.copyTTL(call); ttl > 0 {
 		deadline, stamp = shorten(deadline, s.local.Now()+ttl, stamp)
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/firncache/firn/internal/local"
 	"github.com/firncache/firn/internal/ram"
 	"github.com/firncache/firn/internal/shared"
+	"github.com/firncache/firn/internal/watch"
 )
 
 // SkipsLocal reports whether a call with this context reads the shared tier, whatever copies
@@ -51,7 +52,7 @@ func (s *Fleet) Apart(ctx context.Context) (context.Context, bool) {
 // watches. A value that it finds is stored as a copy under that watch, which goes on. A suspect copy
 // is checked; a trusted one is an answer, except with AskAnew. If the tier is unavailable, the
 // answer is what Policy.Degraded makes it, or a miss, and the Lease knows nothing.
-func (s *Fleet) Ask(ctx context.Context, w *ram.Watch, key []byte, how Asking, ev *ram.Evicted) Asked {
+func (s *Fleet) Ask(ctx context.Context, w *watch.Watch, key []byte, how Asking, ev *ram.Evicted) Asked {
 	call := callOf(ctx)
 	a := s.answerForLoad(ctx, w, key, how, &call, ev)
 	a.Lease.began = s.trust.Moment()
@@ -61,7 +62,7 @@ func (s *Fleet) Ask(ctx context.Context, w *ram.Watch, key []byte, how Asking, e
 	return a
 }
 
-func (s *Fleet) answerForLoad(ctx context.Context, w *ram.Watch, key []byte, how Asking, call *shared.Call, ev *ram.Evicted) (a Asked) {
+func (s *Fleet) answerForLoad(ctx context.Context, w *watch.Watch, key []byte, how Asking, call *shared.Call, ev *ram.Evicted) (a Asked) {
 	a.Lease.anew = how == AskAnew
 	if call.SkipShared {
 		return a
@@ -93,7 +94,7 @@ func (s *Fleet) answerForLoad(ctx context.Context, w *ram.Watch, key []byte, how
 
 // fetchWatched is fetch for a key that the caller watches. With an error the copy is what
 // Policy.Degraded makes the answer; without one and with no value, it is a miss.
-func (s *Fleet) fetchWatched(ctx context.Context, w *ram.Watch, key []byte, have *localCopy, call *shared.Call, ev *ram.Evicted) (localCopy, error) {
+func (s *Fleet) fetchWatched(ctx context.Context, w *watch.Watch, key []byte, have *localCopy, call *shared.Call, ev *ram.Evicted) (localCopy, error) {
 	f, err := s.readServer(ctx, key, have)
 	switch {
 	case err == nil && f.Unchanged:
@@ -112,7 +113,7 @@ func (s *Fleet) fetchWatched(ctx context.Context, w *ram.Watch, key []byte, have
 }
 
 // lease leases a key. have is the copy: a miss, or a value that is not the answer.
-func (s *Fleet) lease(ctx context.Context, w *ram.Watch, key []byte, have *localCopy, asked bool, a *Asked, call *shared.Call, ev *ram.Evicted) {
+func (s *Fleet) lease(ctx context.Context, w *watch.Watch, key []byte, have *localCopy, asked bool, a *Asked, call *shared.Call, ev *ram.Evicted) {
 	t := s.shared
 	expect, f, err := t.leaseFor(ctx, shared.Query{Key: key, Have: have.version})
 	if err != nil && !errors.Is(err, shared.ErrLeased) {
@@ -156,11 +157,11 @@ func (s *Fleet) leaseObsolete(ctx context.Context, key []byte, version shared.Ve
 // voided that, often one from before the caller's request, such as for another process's lease.
 // The void watch is not needed: the server compares the entry with the one that the load
 // expects, and a copy that the load stores here is watched from before its request.
-func (s *Fleet) watchAnew(w *ram.Watch, key []byte) (anew *ram.Watch, end func()) {
+func (s *Fleet) watchAnew(w *watch.Watch, key []byte) (anew *watch.Watch, end func()) {
 	if !w.Voided() {
 		return w, func() {}
 	}
-	anew = &ram.Watch{Written: ram.WrittenFunc(func() {})} // so that it outlives its own writes
+	anew = &watch.Watch{Written: watch.WrittenFunc(func() {})} // so that it outlives its own writes
 	s.local.Watch(anew, w.Hash(), key)
 	return anew, func() { s.local.Unwatch(anew) }
 }
@@ -186,7 +187,7 @@ func (s *Fleet) Release(key []byte, l Lease) {
 // there, nothing is stored, and that is no error. A value that the shared tier did not
 // get is kept as storeSuspect says. spent says
 // that the Lease is used up.
-func (s *Fleet) SetLoaded(ctx context.Context, w *ram.Watch, l Lease, key, value []byte, deadline int64, ev *ram.Evicted) (spent bool, err error) {
+func (s *Fleet) SetLoaded(ctx context.Context, w *watch.Watch, l Lease, key, value []byte, deadline int64, ev *ram.Evicted) (spent bool, err error) {
 	if w.Voided() && !l.Held() {
 		return false, nil
 	}
@@ -216,7 +217,7 @@ func (s *Fleet) SetLoaded(ctx context.Context, w *ram.Watch, l Lease, key, value
 // storeSuspect keeps an entry that the shared tier may not have, as a trusted copy for Policy.Bound
 // after its loader began: it is loaded once in that time, however long the tier is
 // away. Afterwards it is a suspect one, if Policy.Degraded lets those be answers.
-func (s *Fleet) storeSuspect(ctx context.Context, w *ram.Watch, l *Lease, e *shared.Entry, ev *ram.Evicted) {
+func (s *Fleet) storeSuspect(ctx context.Context, w *watch.Watch, l *Lease, e *shared.Entry, ev *ram.Evicted) {
 	kept, call := *e, callOf(ctx)
 	stamp, left := s.trust.Alone(l.began, s.shared.policy.Bound.Milliseconds())
 	switch {
@@ -232,13 +233,13 @@ func (s *Fleet) storeSuspect(ctx context.Context, w *ram.Watch, l *Lease, e *sha
 
 // invalidateIfWatched ends the copy of a key that a load holds, unless the key was written since: what
 // is there then is newer.
-func (s *Fleet) invalidateIfWatched(w *ram.Watch, key []byte, cause ram.Cause, ev *ram.Evicted) {
+func (s *Fleet) invalidateIfWatched(w *watch.Watch, key []byte, cause ram.Cause, ev *ram.Evicted) {
 	_ = s.local.Write(&local.Change{Op: local.OpDropIf, Key: key, Watch: w, Cause: cause, Evicted: ev})
 }
 
 // DeleteLoaded is DeleteIf of a key for which a load has found no value to keep, in the shared
 // tier too, as SetLoaded is SetIf.
-func (s *Fleet) DeleteLoaded(ctx context.Context, w *ram.Watch, l Lease, key []byte, ev *ram.Evicted) error {
+func (s *Fleet) DeleteLoaded(ctx context.Context, w *watch.Watch, l Lease, key []byte, ev *ram.Evicted) error {
 	if w.Voided() && !l.Held() {
 		return nil
 	}

@@ -6,6 +6,7 @@ import (
 	"github.com/firncache/firn/internal/local"
 	"github.com/firncache/firn/internal/ram"
 	"github.com/firncache/firn/internal/shared"
+	"github.com/firncache/firn/internal/watch"
 )
 
 // Batch holds the values of one LookupMulti. The zero Batch is ready for use.
@@ -19,7 +20,7 @@ type queries struct {
 	queries []shared.Query
 	index   []int // of each query in the batch
 	have    []localCopy
-	watches []ram.Watch
+	watches []watch.Watch
 	ev      ram.Evicted
 	failed  bool // the shared tier did not answer one
 	checks  int  // queries of suspect copies

@@ -10,6 +10,7 @@ import (
 	"github.com/firncache/firn/internal/local"
 	"github.com/firncache/firn/internal/ram"
 	"github.com/firncache/firn/internal/shared"
+	"github.com/firncache/firn/internal/watch"
 )
 
 // Lookup is Lookup with a shared tier.
@@ -164,7 +165,7 @@ func (s *Fleet) fetchWithSoftTimeout(ctx context.Context, hash uint64, n int, ke
 
 // request is the heap memory of a read of the shared tier.
 type request struct {
-	watch ram.Watch
+	watch watch.Watch
 	ev    ram.Evicted
 }
 
@@ -213,7 +214,7 @@ func (s *Fleet) readServer(ctx context.Context, key []byte, have *localCopy) (sh
 }
 
 // noteAbsent notes that the shared tier has nothing: the suspect copy is none of it.
-func (s *Fleet) noteAbsent(w *ram.Watch, ev *ram.Evicted, key []byte, have *localCopy) {
+func (s *Fleet) noteAbsent(w *watch.Watch, ev *ram.Evicted, key []byte, have *localCopy) {
 	s.shared.count.misses.Add(1)
 	if have.state != local.Miss {
 		_ = s.local.Write(&local.Change{Op: local.OpDropIf, Key: key, Watch: w, Cause: ram.Invalidated, Evicted: ev})
@@ -235,7 +236,7 @@ func (s *Fleet) dropUnstored(hash uint64, key []byte, found shared.Version, ev *
 }
 
 // restampCopy notes that a suspect copy is the latest.
-func (s *Fleet) restampCopy(w *ram.Watch, ev *ram.Evicted, hash uint64, n int, key []byte, have *localCopy, f *shared.Found, call *shared.Call) answer {
+func (s *Fleet) restampCopy(w *watch.Watch, ev *ram.Evicted, hash uint64, n int, key []byte, have *localCopy, f *shared.Found, call *shared.Call) answer {
 	s.shared.count.unchanged.Add(1)
 	a := answer{*have, true}
 	a.deadline = f.Deadline
@@ -256,7 +257,7 @@ func (s *Fleet) restampCopy(w *ram.Watch, ev *ram.Evicted, hash uint64, n int, k
 
 // storeFound stores a copy of what was found, behind the n bytes of dst and the value of the suspect
 // copy.
-func (s *Fleet) storeFound(w *ram.Watch, ev *ram.Evicted, n int, have *localCopy, key []byte, f *shared.Found, call *shared.Call) answer {
+func (s *Fleet) storeFound(w *watch.Watch, ev *ram.Evicted, n int, have *localCopy, key []byte, f *shared.Found, call *shared.Call) answer {
 	s.shared.count.hits.Add(1)
 	a := answer{localCopy{version: f.Version, deadline: f.Deadline, at: local.InShared, state: local.Negative}, true}
 	a.value = append(f.Value[:n], f.Value[len(have.value):]...)

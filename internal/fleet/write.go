@@ -8,6 +8,7 @@ import (
 	"github.com/firncache/firn/internal/local"
 	"github.com/firncache/firn/internal/ram"
 	"github.com/firncache/firn/internal/shared"
+	"github.com/firncache/firn/internal/watch"
 )
 
 // A write with a shared tier:
@@ -49,7 +50,7 @@ func (s *Fleet) writeServer(ctx context.Context, hash uint64, e shared.Entry, ex
 // storeOrInvalidate stores a copy of a watched entry that was written or loaded, if store is set. Otherwise,
 // and if the key was written meanwhile, it drops what is there and voids the reads under way, which
 // may have found that.
-func (s *Fleet) storeOrInvalidate(w *ram.Watch, e *shared.Entry, written shared.Written, store bool, call *shared.Call, ev *ram.Evicted) {
+func (s *Fleet) storeOrInvalidate(w *watch.Watch, e *shared.Entry, written shared.Written, store bool, call *shared.Call, ev *ram.Evicted) {
 	if store {
 		b := local.GetScratch()
 		defer local.PutScratch(b)
@@ -136,7 +137,7 @@ func (s *Fleet) SetMulti(ctx context.Context, keys, values [][]byte, deadline in
 		return local.ErrClosed
 	}
 	n := min(len(keys), writeWindow)
-	entries, watches := make([]shared.Entry, n), make([]ram.Watch, n)
+	entries, watches := make([]shared.Entry, n), make([]watch.Watch, n)
 	for len(keys) > 0 {
 		n := min(len(keys), writeWindow)
 		for i, key := range keys[:n] {
@@ -154,7 +155,7 @@ func (s *Fleet) SetMulti(ctx context.Context, keys, values [][]byte, deadline in
 }
 
 // writeMulti is writeServer for some entries.
-func (s *Fleet) writeMulti(ctx context.Context, entries []shared.Entry, watches []ram.Watch) (first error) {
+func (s *Fleet) writeMulti(ctx context.Context, entries []shared.Entry, watches []watch.Watch) (first error) {
 	for i := range entries {
 		s.invalidateAndNotify(s.local.RAM.Hash(entries[i].Key), entries[i].Key, ram.Replaced)
 	}

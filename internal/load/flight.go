@@ -7,6 +7,7 @@ import (
 
 	"github.com/firncache/firn/internal/fleet"
 	"github.com/firncache/firn/internal/ram"
+	"github.com/firncache/firn/internal/watch"
 )
 
 // flight is the load of one key. Its fields are guarded by its shard's mu, except
@@ -40,7 +41,7 @@ type flight struct {
 	shard      *shard
 	hash       uint64
 	key        []byte
-	watch      ram.Watch // of the key, from before the loader is called until the end
+	watch      watch.Watch // of the key, from before the loader is called until the end
 	call       *loaderCall
 	number     uint64       // Group.begun when it began
 	callers    int          // that wait for it

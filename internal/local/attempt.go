@@ -8,6 +8,7 @@ import (
 
 	"github.com/firncache/firn/internal/ram"
 	"github.com/firncache/firn/internal/ssd"
+	"github.com/firncache/firn/internal/watch"
 )
 
 // Attempt is one try to change a key by what it holds. No lock is held between its calls,
@@ -21,7 +22,7 @@ import (
 // What moves a record between the tiers, evicts it or lets it expire is no write. The
 // zero Attempt is ready for use, and for use again after End.
 type Attempt struct {
-	Watch ram.Watch
+	Watch watch.Watch
 	Key   []byte
 	ev    ram.Evicted
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/firncache/firn/internal/shared"
 	"github.com/firncache/firn/internal/ssd"
 	"github.com/firncache/firn/internal/vfs"
+	"github.com/firncache/firn/internal/watch"
 )
 
 // The errors of a Store. Package firn documents them, under the same names.
@@ -26,7 +27,7 @@ var (
 )
 
 // ErrChanged says that an Attempt came too late: the key was written since it began.
-var ErrChanged = ram.ErrChanged
+var ErrChanged = watch.ErrChanged
 
 // OptionError is an error of Open for which one of the user's options is to
 // blame. Package firn has one of the same fields.

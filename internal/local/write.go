@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/firncache/firn/internal/ram"
+	"github.com/firncache/firn/internal/watch"
 )
 
 // SetWriteHook has h called for every write that begins, or ends, from now on. A
@@ -31,7 +32,7 @@ type Change struct {
 	Key, Value []byte
 	Deadline   int64
 	Cause      ram.Cause    // of OpDrop and OpDropIf
-	Watch      *ram.Watch   // of OpSetIf, OpUpdateIf and OpRemoveIf
+	Watch      *watch.Watch // of OpSetIf, OpUpdateIf and OpRemoveIf
 	Evicted    *ram.Evicted // of OpSetIf and OpRemoveIf: collects the records that they evict
 }
 
@@ -119,15 +120,15 @@ func (s *Store) Delete(key []byte) error {
 	return s.Write(&Change{Op: OpRemove, Hash: s.RAM.Hash(key), Key: key})
 }
 
-// Watch begins to watch the key, with this hash, for writes: see ram.Watch. The caller
+// Watch begins to watch the key, with this hash, for writes: see watch.Watch. The caller
 // keeps the key as it is, and calls Unwatch.
-func (s *Store) Watch(w *ram.Watch, hash uint64, key []byte) {
+func (s *Store) Watch(w *watch.Watch, hash uint64, key []byte) {
 	s.RAM.Watch(w, hash, key)
 	s.KeepAlive()
 }
 
 // Unwatch forgets a watch.
-func (s *Store) Unwatch(w *ram.Watch) {
+func (s *Store) Unwatch(w *watch.Watch) {
 	s.RAM.Unwatch(w)
 	s.KeepAlive()
 }
@@ -136,12 +137,12 @@ func (s *Store) Unwatch(w *ram.Watch) {
 // OnEvict: it may be called under a lock. If the key was written meanwhile, nothing is
 // stored, and that is no error. A deadline below 0 makes a negative entry, which
 // lives until the deadline's negation, and does not go to the SSD.
-func (s *Store) SetIf(w *ram.Watch, key, value []byte, deadline int64, ev *ram.Evicted) error {
+func (s *Store) SetIf(w *watch.Watch, key, value []byte, deadline int64, ev *ram.Evicted) error {
 	return UnlessChanged(s.Write(&Change{Op: OpSetIf, Key: key, Value: value, Deadline: deadline, Watch: w, Evicted: ev}))
 }
 
 // DeleteIf is Delete of a watched key, as OpSetIf is Set.
-func (s *Store) DeleteIf(w *ram.Watch, key []byte, ev *ram.Evicted) error {
+func (s *Store) DeleteIf(w *watch.Watch, key []byte, ev *ram.Evicted) error {
 	return UnlessChanged(s.Write(&Change{Op: OpRemoveIf, Key: key, Watch: w, Evicted: ev}))
 }
 

@@ -291,9 +291,9 @@ func (t *Tier) Watched() bool {
 	for i := range t.shards {
 		s := &t.shards[i]
 		s.mu.Lock()
-		n := s.watches.n
+		none := s.watches.None()
 		s.mu.Unlock()
-		if n > 0 {
+		if !none {
 			return true
 		}
 	}

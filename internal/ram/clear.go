@@ -29,9 +29,9 @@ func (s *shard) empty() {
 	if !s.closed && (!told || s.table.Len() == 0) {
 		s.clear()
 	}
-	ended := s.watches.endAll()
+	ended := s.watches.EndAll()
 	s.unlock(&ev)
-	ended.callWritten()
+	ended.CallWritten()
 	ev.Notify()
 }
 
@@ -123,8 +123,8 @@ func (s *shard) removeFrom(at uint64, ev *Evicted) (next uint64) {
 			}
 		})
 	}
-	ended := s.watches.endAll() // with each step: a load may store what is behind us
+	ended := s.watches.EndAll() // with each step: a load may store what is behind us
 	s.unlock(ev)
-	ended.callWritten()
+	ended.CallWritten()
 	return next
 }

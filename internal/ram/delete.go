@@ -1,5 +1,7 @@
 package ram
 
+import "github.com/firncache/firn/internal/watch"
+
 // Delete removes a key with this hash. It reports false if the tier is closed.
 func (t *Tier) Delete(hash uint64, key []byte) bool {
 	s := t.shardOf(hash)
@@ -11,7 +13,7 @@ func (t *Tier) Delete(hash uint64, key []byte) bool {
 	var ev Evicted
 	ended := s.delete(hash, key, nil, Deleted)
 	s.unlock(&ev)
-	ended.callWritten()
+	ended.CallWritten()
 	ev.Notify()
 	t.tellDelete(hash)
 	return true
@@ -28,13 +30,13 @@ func (t *Tier) Drop(hash uint64, key []byte, cause Cause, ev *Evicted) bool {
 	}
 	ended := s.delete(hash, key, nil, cause)
 	s.unlock(ev)
-	ended.callWritten()
+	ended.CallWritten()
 	t.tellDelete(hash)
 	return true
 }
 
 // delete returns the watches that it has ended, but for the caller's own.
-func (s *shard) delete(hash uint64, key []byte, own *Watch, cause Cause) (ended *Watch) {
+func (s *shard) delete(hash uint64, key []byte, own *watch.Watch, cause Cause) (ended *watch.Watch) {
 	b, slot, r, ok := s.find(hash, key)
 	copied := !ok || s.tier.mayHaveLowerCopy(&r)
 	switch {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/firncache/firn/internal/policy"
+	"github.com/firncache/firn/internal/watch"
 )
 
 // newOverLower makes a tier over low. Its clock stands at *now; nothing is swept
@@ -44,7 +45,7 @@ func testInvalidate(t *testing.T, copied bool) {
 	}
 	key := []byte("key")
 	var left Evicted
-	watch := Watch{Written: WrittenFunc(func() {})} // it outlives its own writes
+	w := watch.Watch{Written: watch.WrittenFunc(func() {})} // it outlives its own writes
 	ok := func(done bool) error {
 		if !done {
 			return ErrClosed
@@ -66,14 +67,14 @@ func testInvalidate(t *testing.T, copied bool) {
 		{name: "Set that straddles", run: func() error { return tier.setKey(key, make([]byte, 5000), 0) }},
 		{name: "Set of a long value", run: func() error { return tier.Set(tier.Hash(key), key, make([]byte, 5000), 0) }},
 		{name: "SetIf", run: func() error {
-			tier.watchKey(&watch, key)
-			return tier.SetIf(&watch, []byte("four"), 0, &left)
+			tier.watchKey(&w, key)
+			return tier.SetIf(&w, []byte("four"), 0, &left)
 		}},
-		{name: "DeleteIf", run: func() error { return tier.DeleteIf(&watch, &left) }},
-		{name: "DeleteIf of what is not here", may: true, run: func() error { return tier.DeleteIf(&watch, &left) }},
+		{name: "DeleteIf", run: func() error { return tier.DeleteIf(&w, &left) }},
+		{name: "DeleteIf of what is not here", may: true, run: func() error { return tier.DeleteIf(&w, &left) }},
 		{name: "Set of what is watched", may: true, run: func() error { return tier.setKey(key, []byte("x"), 0) }},
-		{name: "SetIf when it was written", run: func() error { return tier.SetIf(&watch, []byte("five"), 0, &left) }, fail: ErrChanged, none: true},
-		{name: "DeleteIf when it was written", run: func() error { return tier.DeleteIf(&watch, &left) }, fail: ErrChanged, none: true},
+		{name: "SetIf when it was written", run: func() error { return tier.SetIf(&w, []byte("five"), 0, &left) }, fail: watch.ErrChanged, none: true},
+		{name: "DeleteIf when it was written", run: func() error { return tier.DeleteIf(&w, &left) }, fail: watch.ErrChanged, none: true},
 		{name: "SetMulti", run: func() error {
 			_, err := tier.SetMulti([][]byte{key}, [][]byte{[]byte("six")}, 0, nil)
 			return err

@@ -106,7 +106,7 @@
 //     once. peek.go, absent.go, iterate.go: the other reads. probe.go: what they take,
 //     and which keys they are of.
 //     simulations.go: which requests the miniature caches of other sizes see.
-//   - set.go, set_multi.go, delete.go: the writes; watch.go, set_if.go: those of a
+//   - set.go, set_multi.go, delete.go: the writes; set_if.go: those of a
 //     watched key; touch.go: that of a deadline alone; in_place.go,
 //     addition.go: those that depend on what a key has, in one hold of a lock; tail.go: of a value's end; clear.go: that of all.
 //   - acquire.go: how a write gets segments. reclaim.go, reclaim_ahead.go: which shard

@@ -1,6 +1,9 @@
 package ram
 
-import "github.com/firncache/firn/internal/index"
+import (
+	"github.com/firncache/firn/internal/index"
+	"github.com/firncache/firn/internal/watch"
+)
 
 // find is the writer's search: the entry and the record of a key.
 func (s *shard) find(hash uint64, key []byte) (b *index.Bucket, slot int, r stored, ok bool) {
@@ -67,17 +70,17 @@ func (s *shard) dropLowerCopy(hash uint64, r *stored) {
 // released. It invalidates the lower tier's copies if copied says that there may be
 // one. It returns the watches that the write has ended, but for the writer's own: their
 // callWritten is due when the lock is released.
-func (s *shard) noteWrite(hash uint64, key []byte, own *Watch, copied bool) (ended *Watch) {
-	if s.watches.none() && !(copied && s.tier.lower != nil) {
+func (s *shard) noteWrite(hash uint64, key []byte, own *watch.Watch, copied bool) (ended *watch.Watch) {
+	if s.watches.None() && !(copied && s.tier.lower != nil) {
 		return nil
 	}
 	return s.noteWriteSlow(hash, key, own, copied)
 }
 
 // noteWriteSlow is noteWrite where there are watches or copies.
-func (s *shard) noteWriteSlow(hash uint64, key []byte, own *Watch, copied bool) (ended *Watch) {
+func (s *shard) noteWriteSlow(hash uint64, key []byte, own *watch.Watch, copied bool) (ended *watch.Watch) {
 	if lower := s.tier.lower; lower != nil && copied {
 		lower.Invalidate(hash)
 	}
-	return s.watches.end(hash, key, own)
+	return s.watches.End(hash, key, own)
 }

@@ -115,7 +115,7 @@ func (t *Tier) finishInPlace(s *shard, hash uint64, key []byte, valueLen int, de
 	ended := s.noteWrite(hash, key, nil, copied)
 	s.unlock(&ev)
 	t.tellInPlace(hash, key, valueLen, deadline) // before OnEvict, which may change the caller's key
-	ended.callWritten()
+	ended.CallWritten()
 	ev.Notify()
 }
 

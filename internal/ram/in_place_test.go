@@ -3,6 +3,7 @@ package ram
 import (
 	"encoding/binary"
 	"fmt"
+	"github.com/firncache/firn/internal/watch"
 	"math"
 	"testing"
 )
@@ -73,7 +74,7 @@ func testInPlace(t *testing.T, name string, begin func(*Tier, []byte), change fu
 	begin(tier, key)
 	replaced = 0
 	before, beforeDeadline, was := tier.peekStaleKey(nil, key)
-	var w Watch
+	var w watch.Watch
 	tier.watchKey(&w, key)
 	defer func() {
 		if !w.Voided() {

@@ -1,5 +1,7 @@
 package ram
 
+import "github.com/firncache/firn/internal/watch"
+
 // The calls of a Tier with the hash of the key in hand.
 
 func (t *Tier) setKey(key, value []byte, deadline int64) error {
@@ -12,7 +14,7 @@ func (t *Tier) deadlineOf(key []byte) (deadline int64, ok bool) {
 	return t.Deadline(t.Hash(key), key)
 }
 
-func (t *Tier) watchKey(w *Watch, key []byte) { t.Watch(w, t.Hash(key), key) }
+func (t *Tier) watchKey(w *watch.Watch, key []byte) { t.Watch(w, t.Hash(key), key) }
 
 func (t *Tier) peekKey(dst, key []byte) ([]byte, bool) {
 	v, _, ok := t.Peek(t.Hash(key), dst, key)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/firncache/firn/internal/cachetest"
 	"github.com/firncache/firn/internal/invariants"
+	"github.com/firncache/firn/internal/watch"
 )
 
 // twoTiers is a Tier with a lower one, as the model's machine calls it: it must
@@ -143,7 +144,7 @@ func (h *twoTiers) Set(key, value []byte, ttl time.Duration) error {
 		}
 		var left Evicted
 		defer left.Notify()
-		var watch Watch
+		var watch watch.Watch
 		h.watchKey(&watch, key)
 		defer h.Unwatch(&watch)
 		return h.SetIf(&watch, value, deadline, &left) // that making room moves or evicts the record is no write

@@ -7,6 +7,7 @@ import (
 	"github.com/firncache/firn/internal/offheap"
 	"github.com/firncache/firn/internal/policy"
 	"github.com/firncache/firn/internal/record"
+	"github.com/firncache/firn/internal/watch"
 )
 
 // header is a view of the fixed part of a record's header.
@@ -68,10 +69,10 @@ type newRecord struct {
 	key, value  []byte
 	deadline    int64 // 0: never expires; below 0: a negative entry, until its negation
 	shape       record.Shape
-	size        uint64 // its room in the log
-	version     uint32 // to begin with: flags
-	invalidates bool   // the lower tier may have an older record of the key
-	watch       *Watch // it is stored only while this is not void; nil: always
+	size        uint64       // its room in the log
+	version     uint32       // to begin with: flags
+	invalidates bool         // the lower tier may have an older record of the key
+	watch       *watch.Watch // it is stored only while this is not void; nil: always
 
 	keepsDeadline bool // that of the key's record, if there is one by then
 

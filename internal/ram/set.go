@@ -7,6 +7,7 @@ import (
 	"github.com/firncache/firn/internal/offheap"
 	"github.com/firncache/firn/internal/policy"
 	"github.com/firncache/firn/internal/record"
+	"github.com/firncache/firn/internal/watch"
 )
 
 // Prefetch hashes a key and starts to load the first memory that a Set of it touches.
@@ -44,7 +45,7 @@ func (t *Tier) Set(hash uint64, key, value []byte, deadline int64) error {
 // tells reports whether somebody is to be told of a write that is over: a watch, OnEvict
 // or the lower tier, which may have a copy of the replaced value if copied says so.
 func (s *shard) tells(copied bool) bool {
-	return !s.watches.none() || s.evicted != nil || copied && s.tier.lower != nil
+	return !s.watches.None() || s.evicted != nil || copied && s.tier.lower != nil
 }
 
 // setRest is the rest of a Set, of which overwriteInPlace has done something or nothing. It
@@ -58,7 +59,7 @@ func (t *Tier) setRest(s *shard, done, copied bool, hash uint64, key, value []by
 	if done {
 		ended := s.noteWrite(hash, key, nil, copied)
 		s.unlock(&ev)
-		ended.callWritten()
+		ended.CallWritten()
 	} else {
 		s.prefetchGhost(hash) // the key is absent, perhaps, and this is asked for its lane
 		r := t.newRecord(hash, key, value, deadline)
@@ -152,7 +153,7 @@ func (t *Tier) store(s *shard, r *newRecord, ev *Evicted) error {
 		}
 		if r.watch != nil && r.watch.Voided() {
 			s.endWrite(r, ev)
-			return ErrChanged
+			return watch.ErrChanged
 		}
 		if r.keepsDeadline {
 			s.keepDeadline(r)
@@ -179,7 +180,7 @@ func (t *Tier) store(s *shard, r *newRecord, ev *Evicted) error {
 func (t *Tier) finishStore(s *shard, r *newRecord, ev *Evicted) {
 	ended, owes := s.noteWrite(r.hash, r.key, r.watch, r.invalidates), s.owesDrainSteps()
 	s.endWrite(r, ev)
-	ended.callWritten()
+	ended.CallWritten()
 	if owes > 0 {
 		t.reclaimAhead(s, owes, ev)
 	}

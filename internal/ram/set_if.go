@@ -1,82 +1,81 @@
 package ram
 
-import "github.com/firncache/firn/internal/record"
+import (
+	"github.com/firncache/firn/internal/record"
+	"github.com/firncache/firn/internal/watch"
+)
 
 // Watch begins to watch a key with this hash. The caller keeps the key as it is, and
 // calls Unwatch.
-func (t *Tier) Watch(w *Watch, hash uint64, key []byte) {
-	w.hash, w.key = hash, key
-	if w.Written == nil { // it may have been void before
-		w.void.Store(false)
-	}
+func (t *Tier) Watch(w *watch.Watch, hash uint64, key []byte) {
+	w.Begin(hash, key)
 	s := t.shardOf(hash)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	w.touched = false
-	s.watches.add(w)
+	s.watches.Add(w)
 }
 
 // Unwatch forgets a watch.
-func (t *Tier) Unwatch(w *Watch) {
-	s := t.shardOf(w.hash)
+func (t *Tier) Unwatch(w *watch.Watch) {
+	s := t.shardOf(w.Hash())
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.watches.remove(w)
+	s.watches.Remove(w)
 }
 
 // SetIf is Set of a watched key. It fails with ErrChanged if the watch is void, and
 // adds the evicted records to ev, for the caller to notify later. The watch goes on.
-func (t *Tier) SetIf(w *Watch, value []byte, deadline int64, ev *Evicted) error {
-	r := t.newRecord(w.hash, w.key, value, deadline)
+func (t *Tier) SetIf(w *watch.Watch, value []byte, deadline int64, ev *Evicted) error {
+	r := t.newRecord(w.Hash(), w.Key(), value, deadline)
 	return t.storeIf(w, &r, ev)
 }
 
 // UpdateIf is SetIf that keeps the deadline of the key's record, which may have been touched
 // since. If the record has left, or expired, that is what the last touch since the watch
 // began has made of it, and without any the one given.
-func (t *Tier) UpdateIf(w *Watch, value []byte, deadline int64, ev *Evicted) error {
-	r := t.newRecord(w.hash, w.key, value, deadline)
+func (t *Tier) UpdateIf(w *watch.Watch, value []byte, deadline int64, ev *Evicted) error {
+	r := t.newRecord(w.Hash(), w.Key(), value, deadline)
 	r.keepsDeadline = true
 	return t.storeIf(w, &r, ev)
 }
 
 // storeIf stores a record for a watch.
-func (t *Tier) storeIf(w *Watch, r *newRecord, ev *Evicted) error {
+func (t *Tier) storeIf(w *watch.Watch, r *newRecord, ev *Evicted) error {
 	if r.deadline != 0 {
 		t.expectExpiry()
 	}
 	r.watch = w
-	s := t.shardOf(w.hash)
+	s := t.shardOf(w.Hash())
 	s.mu.Lock()
 	err := t.store(s, r, ev)
 	switch {
 	case err == nil:
 		t.tellStore(r.hash, len(r.key), len(r.value), r.deadline)
 	case err != ErrClosed && w.Voided():
-		return ErrChanged // whatever else kept it
+		return watch.ErrChanged // whatever else kept it
 	}
 	return err
 }
 
 // DeleteIf is Delete of a watched key. It fails with ErrChanged if the watch is void,
 // and adds the deleted record to ev, for the caller to notify later. The watch goes on.
-func (t *Tier) DeleteIf(w *Watch, ev *Evicted) error { return t.DropIf(w, Deleted, ev) }
+func (t *Tier) DeleteIf(w *watch.Watch, ev *Evicted) error { return t.DropIf(w, Deleted, ev) }
 
 // DropIf is Drop of a watched key, as DeleteIf is Delete.
-func (t *Tier) DropIf(w *Watch, cause Cause, ev *Evicted) error {
-	s := t.shardOf(w.hash)
+func (t *Tier) DropIf(w *watch.Watch, cause Cause, ev *Evicted) error {
+	s := t.shardOf(w.Hash())
 	s.mu.Lock()
 	if s.closed || w.Voided() {
 		defer s.unlock(ev)
 		if s.closed {
 			return ErrClosed
 		}
-		return ErrChanged
+		return watch.ErrChanged
 	}
-	ended := s.delete(w.hash, w.key, w, cause)
+	ended := s.delete(w.Hash(), w.Key(), w, cause)
 	s.unlock(ev)
-	ended.callWritten()
-	t.tellDelete(w.hash)
+	ended.CallWritten()
+	t.tellDelete(w.Hash())
 	return nil
 }
 
@@ -84,8 +83,8 @@ func (t *Tier) DropIf(w *Watch, cause Cause, ev *Evicted) error {
 // that is known of it.
 func (s *shard) keepDeadline(r *newRecord) {
 	t, deadline := s.tier, r.deadline
-	if w := r.watch; w.touched {
-		deadline = w.deadline
+	if touched, ok := r.watch.Touched(); ok {
+		deadline = touched
 	}
 	if _, _, old, ok := s.find(r.hash, r.key); ok && !t.expired(&old) {
 		deadline = t.deadline(&old)

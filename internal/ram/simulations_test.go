@@ -7,6 +7,7 @@ import (
 
 	"github.com/firncache/firn/internal/invariants"
 	"github.com/firncache/firn/internal/policy/whatif"
+	"github.com/firncache/firn/internal/watch"
 )
 
 // simulatedTier is a tier with room for all of a test, a clock and keys.
@@ -76,9 +77,9 @@ func (s *simulatedTier) getMultiAll() {
 	}
 }
 
-func (s *simulatedTier) ifAll(do func(w *Watch, ev *Evicted) error) {
+func (s *simulatedTier) ifAll(do func(w *watch.Watch, ev *Evicted) error) {
 	s.each(func(hash uint64, key []byte) {
-		var w Watch
+		var w watch.Watch
 		var ev Evicted
 		s.Watch(&w, hash, key)
 		s.ok(do(&w, &ev))
@@ -106,7 +107,7 @@ func TestSimulationIsTold(t *testing.T) {
 			s.getAll()
 		}, 0},
 		"SetIf, Get": {func(s *simulatedTier) {
-			s.ifAll(func(w *Watch, ev *Evicted) error { return s.SetIf(w, simulatedValue, 0, ev) })
+			s.ifAll(func(w *watch.Watch, ev *Evicted) error { return s.SetIf(w, simulatedValue, 0, ev) })
 			s.getAll()
 		}, 0},
 		"Set, Delete, Get": {func(s *simulatedTier) {
@@ -123,16 +124,16 @@ func TestSimulationIsTold(t *testing.T) {
 		"Set, Clear, Get": {func(s *simulatedTier) { s.setAll(); s.Clear(); s.getAll() }, 1},
 		"Set, DeleteIf, Get": {func(s *simulatedTier) {
 			s.setAll()
-			s.ifAll(func(w *Watch, ev *Evicted) error { return s.DeleteIf(w, ev) })
+			s.ifAll(func(w *watch.Watch, ev *Evicted) error { return s.DeleteIf(w, ev) })
 			s.getAll()
 		}, 1},
 		"Set, SetIf of a negative entry, Get": {func(s *simulatedTier) {
 			s.setAll()
-			s.ifAll(func(w *Watch, ev *Evicted) error { return s.SetIf(w, nil, -s.now-1000, ev) })
+			s.ifAll(func(w *watch.Watch, ev *Evicted) error { return s.SetIf(w, nil, -s.now-1000, ev) })
 			s.getAll()
 		}, 1},
 		"SetIf of a negative entry, Get": {func(s *simulatedTier) {
-			s.ifAll(func(w *Watch, ev *Evicted) error { return s.SetIf(w, nil, -s.now-1000, ev) })
+			s.ifAll(func(w *watch.Watch, ev *Evicted) error { return s.SetIf(w, nil, -s.now-1000, ev) })
 			s.getAll()
 		}, 1},
 		"Set with a deadline, Get": {func(s *simulatedTier) {

@@ -58,8 +58,8 @@ func (t *Tier) SlideTo(hash uint64, key []byte, deadline, to int64) int64 {
 	}
 	flags, _ := s.flagsOfTouched(&r, deadline, to) // later: nothing is invalidated
 	s.setDeadline(&r, to, flags)
-	if !s.watches.none() {
-		s.watches.touch(hash, key, to)
+	if !s.watches.None() {
+		s.watches.Touch(hash, key, to)
 	}
 	return to
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 
 	"github.com/firncache/firn/internal/offheap"
+	"github.com/firncache/firn/internal/watch"
 )
 
 // tailLen is the length of what SetTail compares and replaces.
@@ -13,14 +14,14 @@ const tailLen = 16
 // the number before it is expect, and reports whether it has. It is no write: watches and OnEvict
 // hear nothing, and the lower tier's copy stays as it is. A record that straddles, is long or is
 // being demoted stays, too; so does one whose watch is void.
-func (t *Tier) SetTail(w *Watch, expect, tail uint64) bool {
-	s := t.shardOf(w.hash)
+func (t *Tier) SetTail(w *watch.Watch, expect, tail uint64) bool {
+	s := t.shardOf(w.Hash())
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed || w.Voided() {
 		return false
 	}
-	_, _, r, ok := s.find(w.hash, w.key)
+	_, _, r, ok := s.find(w.Hash(), w.Key())
 	end := uint64(r.valueOffset() + r.valueLen)
 	if !ok || r.valueLen < tailLen || !s.overwritable(r.off, r.shape, end) {
 		return false

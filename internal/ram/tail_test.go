@@ -3,6 +3,7 @@ package ram
 import (
 	"bytes"
 	"encoding/binary"
+	"github.com/firncache/firn/internal/watch"
 	"testing"
 )
 
@@ -35,7 +36,7 @@ func TestSetTail(t *testing.T) {
 		if err := tier.Set(tier.Hash(key), key, c.stored, 0); err != nil {
 			t.Fatal(err)
 		}
-		var w Watch
+		var w watch.Watch
 		tier.Watch(&w, tier.Hash(key), key)
 		if c.void {
 			_ = tier.Set(tier.Hash(key), key, c.stored, 0)
@@ -51,7 +52,7 @@ func TestSetTail(t *testing.T) {
 		}
 		tier.Unwatch(&w)
 	}
-	var absent Watch
+	var absent watch.Watch
 	tier.Watch(&absent, tier.Hash([]byte("absent")), []byte("absent"))
 	if tier.SetTail(&absent, 7, 2) {
 		t.Error("the tail of nothing is replaced")

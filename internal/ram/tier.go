@@ -9,6 +9,7 @@ import (
 	"github.com/firncache/firn/internal/offheap"
 	"github.com/firncache/firn/internal/policy"
 	"github.com/firncache/firn/internal/record"
+	"github.com/firncache/firn/internal/watch"
 )
 
 // Tier is a byte cache in memory that the collector does not see. All methods
@@ -131,7 +132,7 @@ type shard struct {
 
 	mu        sync.Mutex
 	tier      *Tier
-	watches   watchTable
+	watches   watch.Table
 	number    uint32 // from 1
 	lanes     [lanes]lane
 	queues    [lanes]queue

@@ -32,8 +32,8 @@ func (t *Tier) touch(s *shard, r *newRecord, ev *Evicted) (ok bool, err error) {
 	for !s.closed {
 		found, missing := s.touchHere(r)
 		if missing == 0 {
-			if found && !s.watches.none() {
-				s.watches.touch(r.hash, r.key, r.deadline)
+			if found && !s.watches.None() {
+				s.watches.Touch(r.hash, r.key, r.deadline)
 			}
 			owes := s.owesDrainSteps()
 			s.endWrite(r, ev)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/firncache/firn/internal/cachetest"
+	"github.com/firncache/firn/internal/watch"
 )
 
 // A deadline moves, comes and goes, of records of every shape: in place, or with the
@@ -26,7 +27,7 @@ func TestTouch(t *testing.T) {
 				if err := tier.setKey(key, value, was); err != nil {
 					t.Fatal(err)
 				}
-				var watch Watch
+				var watch watch.Watch
 				tier.watchKey(&watch, key)
 				before := tier.Stats()
 				ok, err := tier.Touch(tier.Hash(key), key, to)

@@ -1,6 +1,9 @@
 package ram
 
-import "testing"
+import (
+	"github.com/firncache/firn/internal/watch"
+	"testing"
+)
 
 // A load from before Clear does not store where Clear has been, though Clear is not
 // over.
@@ -8,13 +11,13 @@ func TestWatchDuringClear(t *testing.T) {
 	t.Parallel()
 	key := []byte("key")
 	var tier *Tier
-	var w Watch
+	var w watch.Watch
 	var left Evicted
 	told := false
 	tier, err := New(Config{Bytes: MinBytes, Seed: 1, Now: func() int64 { return 1000 }, OnEvict: func(k, _ []byte, _ Cause) {
 		told = true
-		if err := tier.SetIf(&w, []byte("loaded"), 0, &left); err != ErrChanged {
-			t.Errorf("%v, want %v", err, ErrChanged)
+		if err := tier.SetIf(&w, []byte("loaded"), 0, &left); err != watch.ErrChanged {
+			t.Errorf("%v, want %v", err, watch.ErrChanged)
 		}
 	}})
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/firncache/firn/internal/policy"
+	"github.com/firncache/firn/internal/watch"
 )
 
 // A write that is bound to a watch happens if the key was not written since: by
@@ -67,9 +68,9 @@ func testWatch(t *testing.T, key []byte, mask uint64, first int64, then func(*Ti
 			t.Fatal(err)
 		}
 	}
-	var w, other Watch
+	var w, other watch.Watch
 	told := 0
-	w.Written = WrittenFunc(func() { told++ })
+	w.Written = watch.WrittenFunc(func() { told++ })
 	tier.watchKey(&other, []byte("another"))
 	tier.watchKey(&w, key)
 	then(tier, &now)
@@ -86,7 +87,7 @@ func testWatch(t *testing.T, key []byte, mask uint64, first int64, then func(*Ti
 	} else {
 		err = tier.SetIf(&w, []byte("loaded"), 0, &left)
 	}
-	if want := map[bool]error{true: nil, false: ErrChanged}[unchange]; err != want {
+	if want := map[bool]error{true: nil, false: watch.ErrChanged}[unchange]; err != want {
 		t.Errorf("%v, want %v", err, want)
 	}
 	after, _, ok := tier.peekStaleKey(nil, key)
@@ -100,7 +101,7 @@ func testWatch(t *testing.T, key []byte, mask uint64, first int64, then func(*Ti
 	tier.Unwatch(&w)
 	tier.Unwatch(&other)
 	for i := range tier.shards {
-		if !tier.shards[i].watches.none() {
+		if !tier.shards[i].watches.None() {
 			t.Errorf("shard %d still has watches", i)
 		}
 	}
@@ -120,7 +121,7 @@ func TestWatchGoesOn(t *testing.T) {
 	defer tier.Close()
 	key, told := []byte("key"), 0
 	var left Evicted
-	a, b := Watch{Written: WrittenFunc(func() { told++ })}, Watch{Written: WrittenFunc(func() { told += 10 })}
+	a, b := watch.Watch{Written: watch.WrittenFunc(func() { told++ })}, watch.Watch{Written: watch.WrittenFunc(func() { told += 10 })}
 	tier.watchKey(&a, key)
 	tier.watchKey(&b, key)
 	for _, write := range []func() error{
@@ -136,10 +137,10 @@ func TestWatchGoesOn(t *testing.T) {
 	if !a.Voided() || told != 11 {
 		t.Errorf("after another's write: void %v, told %d", a.Voided(), told)
 	}
-	c := Watch{Written: WrittenFunc(func() { t.Error("told of Void") })}
+	c := watch.Watch{Written: watch.WrittenFunc(func() { t.Error("told of Void") })}
 	tier.watchKey(&c, key)
 	c.Void()
-	if err := tier.SetIf(&c, nil, 0, &left); err != ErrChanged {
+	if err := tier.SetIf(&c, nil, 0, &left); err != watch.ErrChanged {
 		t.Errorf("SetIf after Void: %v", err)
 	}
 	tier.Unwatch(&c)
@@ -181,8 +182,8 @@ func TestWatchAgain(t *testing.T) {
 	defer tier.Close()
 	key, other := []byte("key"), []byte("another")
 	var left Evicted
-	var a, b Watch
-	told := Watch{Written: WrittenFunc(func() {
+	var a, b watch.Watch
+	told := watch.Watch{Written: watch.WrittenFunc(func() {
 		if !a.Voided() || !b.Voided() {
 			t.Error("told before all were void")
 		}
@@ -198,11 +199,11 @@ func TestWatchAgain(t *testing.T) {
 	if err := tier.SetIf(&b, []byte("2"), 0, &left); err != nil || !a.Voided() {
 		t.Errorf("%v; the other is void: %v", err, a.Voided())
 	}
-	if err := tier.SetIf(&a, []byte("3"), 0, &left); err != ErrChanged {
-		t.Errorf("%v, want %v", err, ErrChanged)
+	if err := tier.SetIf(&a, []byte("3"), 0, &left); err != watch.ErrChanged {
+		t.Errorf("%v, want %v", err, watch.ErrChanged)
 	}
-	if err := tier.SetIf(&b, []byte("3"), 0, &left); err != ErrChanged {
-		t.Errorf("once more with the same watch: %v, want %v", err, ErrChanged)
+	if err := tier.SetIf(&b, []byte("3"), 0, &left); err != watch.ErrChanged {
+		t.Errorf("once more with the same watch: %v, want %v", err, watch.ErrChanged)
 	}
 	if n := testing.AllocsPerRun(100, func() {
 		tier.watchKey(&a, key)
@@ -226,11 +227,11 @@ func TestManyWatches(t *testing.T) {
 		}
 		const keys, each = 200, 3
 		told := make([]int, keys)
-		watches := make([]Watch, keys*each)
+		watches := make([]watch.Watch, keys*each)
 		for i := range watches {
 			k := i % keys
 			if i < keys {
-				watches[i].Written = WrittenFunc(func() { told[k]++ })
+				watches[i].Written = watch.WrittenFunc(func() { told[k]++ })
 			}
 			tier.watchKey(&watches[i], fmt.Append(nil, k))
 		}
@@ -260,6 +261,9 @@ func TestManyWatches(t *testing.T) {
 	}
 }
 
+// manyWatches is more than a watch.Table lists without a map.
+const manyWatches = 8
+
 // Each watch of a key knows what the last Touch since it began has made of the deadline,
 // though the record has left: those in the map, too. One that begins anew knows nothing.
 func TestWatchKnowsTouch(t *testing.T) {
@@ -277,7 +281,7 @@ func TestWatchKnowsTouch(t *testing.T) {
 		}
 	}
 	var left Evicted
-	for i := range 2 * fewWatches {
+	for i := range manyWatches {
 		for _, to := range []int64{0, 9000, 3000} {
 			if ok, err := tier.Touch(tier.Hash(key), key, to); !ok || err != nil {
 				t.Fatal(ok, err)
@@ -286,7 +290,7 @@ func TestWatchKnowsTouch(t *testing.T) {
 				break // a watch that begins after it is not told
 			}
 		}
-		watches := make([]Watch, 2*fewWatches)
+		watches := make([]watch.Watch, manyWatches)
 		for k := range watches {
 			tier.watchKey(&watches[k], key)
 		}

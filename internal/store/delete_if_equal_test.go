@@ -7,10 +7,10 @@ import (
 	"time"
 
 	"github.com/firncache/firn/internal/local"
-	"github.com/firncache/firn/internal/ram"
 	"github.com/firncache/firn/internal/shared/sharedtest"
 	"github.com/firncache/firn/internal/ssd"
 	"github.com/firncache/firn/internal/vfs/vfstest"
+	"github.com/firncache/firn/internal/watch"
 )
 
 // DeleteIfEqual removes a value where it lies, and writes nothing where there is another one or
@@ -57,7 +57,7 @@ func TestDeleteIfEqual(t *testing.T) {
 			t.Run(what+" in "+where, func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					s := with(t)
-					var w ram.Watch
+					var w watch.Watch
 					s.Watch(&w, s.Hash([]byte(x.key)), []byte(x.key))
 					defer s.Unwatch(&w)
 					before, _ := s.Stats()

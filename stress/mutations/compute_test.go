@@ -85,22 +85,22 @@ var computes = []mutation{{
 }, {
 	guard: "an update heeds a Touch of what has left or expired since",
 	file:  "internal/ram/touch.go",
-	old:   "if found && !s.watches.none() {",
+	old:   "if found && !s.watches.None() {",
 	new:   "if false {",
 	pkg:   "./internal/tests/compute", test: "TestComputeBesideTouchAndLeave",
 }, {
 	guard: "a watch that begins anew knows of no Touch",
-	file:  "internal/ram/set_if.go",
+	file:  "internal/watch/watch.go",
 	old:   "w.touched = false",
 	pkg:   "./internal/ram", test: "TestWatchKnowsTouch",
 }, {
 	guard: "a watch that begins anew is not void",
-	file:  "internal/ram/set_if.go",
+	file:  "internal/watch/watch.go",
 	old:   "w.void.Store(false)",
 	pkg:   "./internal/ram", test: "TestWatchAgain",
 }, {
 	guard: "a void watch that nobody is called for is its owner's",
-	file:  "internal/ram/watch.go",
+	file:  "internal/watch/watch.go",
 	old:   "if w.Written != nil {\n\t\tw.next",
 	new:   "if true {\n\t\tw.next",
 	pkg:   "./internal/ram", test: "TestWatchAgain",

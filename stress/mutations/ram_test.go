@@ -33,7 +33,7 @@ var ramTier = []mutation{{
 	pkg:   "./internal/ram", test: "TestWatch",
 }, {
 	guard: "Clear counts as a write of every key",
-	file:  "internal/ram/watch.go",
+	file:  "internal/watch/watch.go",
 	old:   "for t.few != nil {",
 	new:   "for false {",
 	pkg:   "./internal/ram", test: "TestWatchDuringClear",
@@ -63,7 +63,7 @@ var ramTier = []mutation{{
 }, {
 	guard: "a write in place ends the watches of its key",
 	file:  "internal/ram/set.go",
-	old:   "!s.watches.none() || ",
+	old:   "!s.watches.None() || ",
 	pkg:   "./internal/ram", test: "TestWatch",
 }, {
 	guard: "a write in place invalidates the copy in the lower tier",

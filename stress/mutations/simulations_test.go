@@ -21,7 +21,7 @@ var simulated = []mutation{{
 }, {
 	guard: "a simulation is told of a Delete of a watched key",
 	file:  "internal/ram/set_if.go",
-	old:   "\tt.tellDelete(w.hash)\n",
+	old:   "\tt.tellDelete(w.Hash())\n",
 	pkg:   "./internal/ram", test: "TestSimulationIsTold",
 }, {
 	guard: "a simulation is told of a Clear",

@@ -1,4 +1,6 @@
-package ram
+// Package watch notices the writes of a key, for a write that is to happen only if there was
+// none, as WATCH does in Redis.
+package watch
 
 import (
 	"bytes"
@@ -9,23 +11,23 @@ import (
 // ErrChanged says that a key was written since it is watched.
 var ErrChanged = errors.New("ram: changed since")
 
-// Watch tells whether anybody writes a key from a moment on, for a write that is
-// to happen only if nobody has. Writes are Set, Delete and Clear, and the SetIf
-// and DeleteIf of other watches. That a record is moved, evicted, demoted,
-// promoted or expires is no write.
+// Watch notices the writes of a key from a moment on, for a write that is to happen only
+// if there was none. Writes are Set, Delete and Clear, and the SetIf and DeleteIf of
+// other watches. That a record is moved, evicted, demoted, promoted or expires is no
+// write.
 type Watch struct {
 	// Written, if set, is called when the first write of the key is over, before
 	// it is acknowledged, with no lock held. It is set before the watch begins.
 	// A watch without it ends with its own first write, too; and once it is Voided,
-	// nobody else refers to it: it may begin anew, without Unwatch.
+	// no Table refers to it: it may begin again without Unwatch.
 	Written Written
 
 	hash uint64
-	key  []byte // whose it stays: nobody changes it
+	key  []byte // the caller's, unchanged while the watch goes on
 	void atomic.Bool
 
-	touched  bool  // the key's record was, since; then
-	deadline int64 // is what it got last
+	touched  bool  // the key's record was, since
+	deadline int64 // that it was given last
 
 	next *Watch // in the shard, of the same hash; then of those that one write has ended
 }
@@ -47,12 +49,28 @@ func (w *Watch) Void() { w.void.Store(true) }
 // late for a write that was acknowledged.
 func (w *Watch) Voided() bool { return w.void.Load() }
 
+// Begin makes the watch one of a key with this hash, before it is added to a Table. A watch
+// that has a Written stays void if it was.
+func (w *Watch) Begin(hash uint64, key []byte) {
+	w.hash, w.key = hash, key
+	if w.Written == nil {
+		w.void.Store(false)
+	}
+}
+
 // Hash is the hash of the watched key.
 func (w *Watch) Hash() uint64 { return w.hash }
 
-// watchTable has a shard's watches. As a rule they are few, and come and go: those are a
-// list, which costs no allocation.
-type watchTable struct {
+// Key is the watched key.
+func (w *Watch) Key() []byte { return w.key }
+
+// Touched is the last deadline that the key's record was given since the watch began. It
+// reports false if there was none.
+func (w *Watch) Touched() (deadline int64, ok bool) { return w.deadline, w.touched }
+
+// Table has the watches of a shard, whose lock guards it. Usually they are few and short:
+// those are a list, which costs no allocation.
+type Table struct {
 	n      int    // how many there are
 	few    *Watch // up to fewWatches, of any hash
 	inFew  int
@@ -61,11 +79,12 @@ type watchTable struct {
 
 const fewWatches = 4
 
-// none reports whether nothing is watched.
-func (t *watchTable) none() bool { return t.n == 0 }
+// None reports whether nothing is watched.
+func (t *Table) None() bool { return t.n == 0 }
 
-// add begins a watch.
-func (t *watchTable) add(w *Watch) {
+// Add begins a watch.
+func (t *Table) Add(w *Watch) {
+	w.touched = false
 	t.n++
 	if t.inFew < fewWatches {
 		t.inFew++
@@ -79,8 +98,8 @@ func (t *watchTable) add(w *Watch) {
 	t.byHash[w.hash] = w
 }
 
-// touch notes in the watches of a key which deadline its record has got.
-func (t *watchTable) touch(hash uint64, key []byte, deadline int64) {
+// Touch notes in the watches of a key which deadline its record has got.
+func (t *Table) Touch(hash uint64, key []byte, deadline int64) {
 	for _, list := range [...]*Watch{t.few, t.byHash[hash]} {
 		for w := list; w != nil; w = w.next {
 			if w.hash == hash && bytes.Equal(w.key, key) {
@@ -90,22 +109,22 @@ func (t *watchTable) touch(hash uint64, key []byte, deadline int64) {
 	}
 }
 
-// remove ends one watch.
-func (t *watchTable) remove(w *Watch) {
+// Remove ends one watch.
+func (t *Table) Remove(w *Watch) {
 	t.take(w.hash, func(v *Watch) bool { return v == w })
 }
 
-// end ends the watches of a key that is being written, but for the writer's own if
-// that goes on, and returns those of which Written is due when the lock is released.
-func (t *watchTable) end(hash uint64, key []byte, own *Watch) (ended *Watch) {
+// End ends the watches of a key that is being written, other than the writer's own if
+// that goes on, and returns those whose Written is due when the lock is released.
+func (t *Table) End(hash uint64, key []byte, own *Watch) (ended *Watch) {
 	if own != nil && own.Written == nil {
 		own = nil
 	}
 	return t.take(hash, func(w *Watch) bool { return w != own && bytes.Equal(w.key, key) })
 }
 
-// endAll is end for every key.
-func (t *watchTable) endAll() (ended *Watch) {
+// EndAll is end for every key.
+func (t *Table) EndAll() (ended *Watch) {
 	all := func(*Watch) bool { return true }
 	for t.few != nil {
 		ended = t.takeFrom(&t.few, t.few.hash, all, ended)
@@ -117,8 +136,8 @@ func (t *watchTable) endAll() (ended *Watch) {
 	return ended
 }
 
-// take ends watches of a hash, takes them out and returns those of which Written is due.
-func (t *watchTable) take(hash uint64, which func(*Watch) bool) (taken *Watch) {
+// take ends watches of a hash, takes them out and returns those whose Written is due.
+func (t *Table) take(hash uint64, which func(*Watch) bool) (taken *Watch) {
 	n := t.n
 	taken = t.takeFrom(&t.few, hash, which, nil)
 	t.inFew -= n - t.n
@@ -135,7 +154,7 @@ func (t *watchTable) take(hash uint64, which func(*Watch) bool) (taken *Watch) {
 }
 
 // takeFrom takes out of a list, and puts what it takes before those taken already.
-func (t *watchTable) takeFrom(list **Watch, hash uint64, which func(*Watch) bool, taken *Watch) *Watch {
+func (t *Table) takeFrom(list **Watch, hash uint64, which func(*Watch) bool, taken *Watch) *Watch {
 	for w := *list; w != nil; w = *list {
 		if w.hash != hash || !which(w) {
 			list = &w.next
@@ -148,7 +167,7 @@ func (t *watchTable) takeFrom(list **Watch, hash uint64, which func(*Watch) bool
 	return taken
 }
 
-// end makes the watch void, which was taken out, and puts it before those that were ended
+// End makes the watch void, which was taken out, and puts it before those that were ended
 // already if its Written is due. Otherwise it is its owner's from here on.
 func (w *Watch) end(ended *Watch) *Watch {
 	if w.Written != nil {
@@ -158,9 +177,9 @@ func (w *Watch) end(ended *Watch) *Watch {
 	return ended
 }
 
-// callWritten calls Written of this watch and those linked behind it. The caller holds no
+// CallWritten calls Written of this watch and those linked behind it. The caller holds no
 // lock.
-func (w *Watch) callWritten() {
+func (w *Watch) CallWritten() {
 	for ; w != nil; w = w.next {
 		w.Written.KeyWritten()
 	}
