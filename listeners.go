@@ -7,7 +7,7 @@ import (
 	"sync/atomic"
 	"weak"
 
-	"github.com/firncache/firn/internal/ram"
+	"github.com/firncache/firn/internal/evicted"
 	"github.com/firncache/firn/internal/store"
 )
 
@@ -50,12 +50,12 @@ func (c Cause) String() string {
 
 // listener is an OnEvict, for entries that leave the cache.
 type listener struct {
-	causes ram.Causes
+	causes evicted.Causes
 	wants  func(key []byte) bool // runs under locks; nil: all
 	told   func(key, value []byte, cause Cause)
 }
 
-func (l *listener) listensTo(key []byte, cause ram.Cause) bool {
+func (l *listener) listensTo(key []byte, cause evicted.Cause) bool {
 	return l.causes.Has(cause) && (l.wants == nil || l.wants(key))
 }
 
@@ -73,7 +73,7 @@ func (l *listeners) load() []*listener {
 	return nil
 }
 
-func (l *listeners) tell(key, value []byte, cause ram.Cause) {
+func (l *listeners) tell(key, value []byte, cause evicted.Cause) {
 	for _, each := range l.load() {
 		if each.listensTo(key, cause) {
 			each.told(key, value, Cause(cause))
@@ -81,7 +81,7 @@ func (l *listeners) tell(key, value []byte, cause ram.Cause) {
 	}
 }
 
-func (l *listeners) want(key []byte, cause ram.Cause) bool {
+func (l *listeners) want(key []byte, cause evicted.Cause) bool {
 	return slices.ContainsFunc(l.load(), func(each *listener) bool { return each.listensTo(key, cause) })
 }
 
@@ -89,12 +89,12 @@ func (l *listeners) want(key []byte, cause ram.Cause) bool {
 // nobody closed, do not hold on to it, of which l is a part: a listener may refer to it.
 func (l *listeners) hear(cfg *store.Config) {
 	w := weak.Make(l)
-	cfg.Evicted = func(key, value []byte, cause ram.Cause) {
+	cfg.Evicted = func(key, value []byte, cause evicted.Cause) {
 		if l := w.Value(); l != nil {
 			l.tell(key, value, cause)
 		}
 	}
-	cfg.Wants = func(key []byte, cause ram.Cause) bool {
+	cfg.Wants = func(key []byte, cause evicted.Cause) bool {
 		l := w.Value()
 		return l != nil && l.want(key, cause)
 	}
@@ -120,7 +120,7 @@ func (l *listeners) change(store *store.Store, f func([]*listener) []*listener) 
 	defer l.mu.Unlock()
 	all := f(slices.Clone(l.load()))
 	l.all.Store(&all)
-	var causes ram.Causes
+	var causes evicted.Causes
 	for _, each := range all {
 		causes |= each.causes
 	}
@@ -137,15 +137,15 @@ func listenerOf(onEvict func(key, value []byte, cause Cause), list []Cause) *lis
 }
 
 // causesOf is the set of some causes, of which nil are the default.
-func causesOf(list []Cause) (s ram.Causes, err error) {
+func causesOf(list []Cause) (s evicted.Causes, err error) {
 	if list == nil {
-		return ram.Gone, nil
+		return evicted.Gone, nil
 	}
 	for _, c := range list {
 		if c > CauseQuota {
 			return 0, fmt.Errorf("has %v: want causes up to %d, %v", c, CauseQuota, CauseQuota)
 		}
-		s |= ram.CausesOf(ram.Cause(c))
+		s |= evicted.CausesOf(evicted.Cause(c))
 	}
 	return s, nil
 }

@@ -2,6 +2,7 @@ package firn
 
 import (
 	"github.com/firncache/firn/internal/coherence"
+	"github.com/firncache/firn/internal/evicted"
 	"github.com/firncache/firn/internal/inside"
 	"github.com/firncache/firn/internal/load"
 	"github.com/firncache/firn/internal/local"
@@ -57,8 +58,8 @@ var (
 	_ = [1]int{}[MinRAMBytesWithSSD-ssd.MinMemory]
 	_ = [1]int{}[MaxTags-typed.MaxTags]
 	_ = [1]int{}[Forever-local.Forever]
-	_ = [1]int{}[CauseInvalidated-Cause(ram.Invalidated)]
-	_ = [1]int{}[CauseSSDEvicted-Cause(ram.LowerEvicted)]
+	_ = [1]int{}[CauseInvalidated-Cause(evicted.Invalidated)]
+	_ = [1]int{}[CauseSSDEvicted-Cause(evicted.LowerEvicted)]
 	_ = [1]int{}[AdmitSeen-Admission(ssd.AdmitSeen)] + [1]int{}[AdmitRead-Admission(ssd.AdmitRead)] + [1]int{}[AdmitAll-Admission(ssd.AdmitAll)]
 	_ = [1]int{}[DirectAuto-DirectIO(ssd.DirectAuto)] + [1]int{}[DirectOff-DirectIO(ssd.DirectOff)]
 	_ = [1]int{}[RecoverSafe-Recovery(ssd.RecoverSafe)] + [1]int{}[RecoverNever-Recovery(ssd.RecoverNever)]

@@ -3,8 +3,8 @@ package fleet
 import (
 	"context"
 
+	"github.com/firncache/firn/internal/evicted"
 	"github.com/firncache/firn/internal/local"
-	"github.com/firncache/firn/internal/ram"
 	"github.com/firncache/firn/internal/shared"
 	"github.com/firncache/firn/internal/watch"
 )
@@ -82,7 +82,7 @@ func (s *Fleet) toCopy(hash uint64, n int, found []byte, deadline int64, state l
 // setCopy stores a copy of a watched key: value, behind which there is room that it may use,
 // of this version. A deadline below 0 makes it that of a negative entry. It fails with
 // ErrChanged if the key was written since.
-func (s *Fleet) setCopy(w *watch.Watch, key, value []byte, version shared.Version, stamp shared.Stamp, deadline int64, call *shared.Call, ev *ram.Evicted) error {
+func (s *Fleet) setCopy(w *watch.Watch, key, value []byte, version shared.Version, stamp shared.Stamp, deadline int64, call *shared.Call, ev *evicted.List) error {
 	if ttl := s.shared.copyTTL(call); ttl > 0 {
 		deadline, stamp = shorten(deadline, s.local.Now()+ttl, stamp)
 	}
@@ -110,14 +110,14 @@ func shorten(deadline, then int64, stamp shared.Stamp) (int64, shared.Stamp) {
 
 // invalidateAndNotify ends a copy, fronts' values and every watch of the key, and reports it to
 // OnEvict with a cause.
-func (s *Fleet) invalidateAndNotify(hash uint64, key []byte, cause ram.Cause) {
-	var ev ram.Evicted
+func (s *Fleet) invalidateAndNotify(hash uint64, key []byte, cause evicted.Cause) {
+	var ev evicted.List
 	s.invalidate(hash, key, cause, &ev)
 	ev.Notify()
 }
 
 // invalidate is invalidateAndNotify that leaves it to the caller to notify OnEvict.
-func (s *Fleet) invalidate(hash uint64, key []byte, cause ram.Cause, ev *ram.Evicted) {
+func (s *Fleet) invalidate(hash uint64, key []byte, cause evicted.Cause, ev *evicted.List) {
 	_ = s.local.Write(&local.Change{Op: local.OpDrop, Hash: hash, Key: key, Cause: cause, Evicted: ev})
 }
 
@@ -140,8 +140,8 @@ func (s *Fleet) EachTrusted(yield func(key, value []byte) bool) func(key, copied
 }
 
 // withoutTrailers is an OnEvict that passes on values without their trailers.
-func withoutTrailers(told func(key, value []byte, cause ram.Cause)) func(key, copied []byte, cause ram.Cause) {
-	return func(key, copied []byte, cause ram.Cause) {
+func withoutTrailers(told func(key, value []byte, cause evicted.Cause)) func(key, copied []byte, cause evicted.Cause) {
+	return func(key, copied []byte, cause evicted.Cause) {
 		if value, _, _, ok := shared.CutTrailer(copied); ok {
 			told(key, value, cause)
 		}

@@ -4,8 +4,8 @@ import (
 	"context"
 	"errors"
 
+	"github.com/firncache/firn/internal/evicted"
 	"github.com/firncache/firn/internal/local"
-	"github.com/firncache/firn/internal/ram"
 	"github.com/firncache/firn/internal/shared"
 	"github.com/firncache/firn/internal/watch"
 )
@@ -52,7 +52,7 @@ func (s *Fleet) Apart(ctx context.Context) (context.Context, bool) {
 // watches. A value that it finds is stored as a copy under that watch, which goes on. A suspect copy
 // is checked; a trusted one is an answer, except with AskAnew. If the tier is unavailable, the
 // answer is what Policy.Degraded makes it, or a miss, and the Lease knows nothing.
-func (s *Fleet) Ask(ctx context.Context, w *watch.Watch, key []byte, how Asking, ev *ram.Evicted) Asked {
+func (s *Fleet) Ask(ctx context.Context, w *watch.Watch, key []byte, how Asking, ev *evicted.List) Asked {
 	call := callOf(ctx)
 	a := s.answerForLoad(ctx, w, key, how, &call, ev)
 	a.Lease.began = s.trust.Moment()
@@ -62,7 +62,7 @@ func (s *Fleet) Ask(ctx context.Context, w *watch.Watch, key []byte, how Asking,
 	return a
 }
 
-func (s *Fleet) answerForLoad(ctx context.Context, w *watch.Watch, key []byte, how Asking, call *shared.Call, ev *ram.Evicted) (a Asked) {
+func (s *Fleet) answerForLoad(ctx context.Context, w *watch.Watch, key []byte, how Asking, call *shared.Call, ev *evicted.List) (a Asked) {
 	a.Lease.anew = how == AskAnew
 	if call.SkipShared {
 		return a
@@ -94,7 +94,7 @@ func (s *Fleet) answerForLoad(ctx context.Context, w *watch.Watch, key []byte, h
 
 // fetchWatched is fetch for a key that the caller watches. With an error the copy is what
 // Policy.Degraded makes the answer; without one and with no value, it is a miss.
-func (s *Fleet) fetchWatched(ctx context.Context, w *watch.Watch, key []byte, have *localCopy, call *shared.Call, ev *ram.Evicted) (localCopy, error) {
+func (s *Fleet) fetchWatched(ctx context.Context, w *watch.Watch, key []byte, have *localCopy, call *shared.Call, ev *evicted.List) (localCopy, error) {
 	f, err := s.readServer(ctx, key, have)
 	switch {
 	case err == nil && f.Unchanged:
@@ -113,7 +113,7 @@ func (s *Fleet) fetchWatched(ctx context.Context, w *watch.Watch, key []byte, ha
 }
 
 // lease leases a key. have is the copy: a miss, or a value that is not the answer.
-func (s *Fleet) lease(ctx context.Context, w *watch.Watch, key []byte, have *localCopy, asked bool, a *Asked, call *shared.Call, ev *ram.Evicted) {
+func (s *Fleet) lease(ctx context.Context, w *watch.Watch, key []byte, have *localCopy, asked bool, a *Asked, call *shared.Call, ev *evicted.List) {
 	t := s.shared
 	expect, f, err := t.leaseFor(ctx, shared.Query{Key: key, Have: have.version})
 	if err != nil && !errors.Is(err, shared.ErrLeased) {
@@ -187,7 +187,7 @@ func (s *Fleet) Release(key []byte, l Lease) {
 // there, nothing is stored, and that is no error. A value that the shared tier did not
 // get is kept as storeSuspect says. spent says
 // that the Lease is used up.
-func (s *Fleet) SetLoaded(ctx context.Context, w *watch.Watch, l Lease, key, value []byte, deadline int64, ev *ram.Evicted) (spent bool, err error) {
+func (s *Fleet) SetLoaded(ctx context.Context, w *watch.Watch, l Lease, key, value []byte, deadline int64, ev *evicted.List) (spent bool, err error) {
 	if w.Voided() && !l.Held() {
 		return false, nil
 	}
@@ -196,7 +196,7 @@ func (s *Fleet) SetLoaded(ctx context.Context, w *watch.Watch, l Lease, key, val
 		s.storeSuspect(ctx, w, &l, &e, ev)
 		return false, l.err
 	}
-	s.invalidateIfWatched(w, key, ram.Replaced, ev) // the server may have another value soon
+	s.invalidateIfWatched(w, key, evicted.Replaced, ev) // the server may have another value soon
 	anew, end := s.watchAnew(w, key)
 	defer end()
 	written, err := s.shared.tier.Write(ctx, e, l.expect)
@@ -217,13 +217,13 @@ func (s *Fleet) SetLoaded(ctx context.Context, w *watch.Watch, l Lease, key, val
 // storeSuspect keeps an entry that the shared tier may not have, as a trusted copy for Policy.Bound
 // after its loader began: it is loaded once in that time, however long the tier is
 // away. Afterwards it is a suspect one, if Policy.Degraded lets those be answers.
-func (s *Fleet) storeSuspect(ctx context.Context, w *watch.Watch, l *Lease, e *shared.Entry, ev *ram.Evicted) {
+func (s *Fleet) storeSuspect(ctx context.Context, w *watch.Watch, l *Lease, e *shared.Entry, ev *evicted.List) {
 	kept, call := *e, callOf(ctx)
 	stamp, left := s.trust.Alone(l.began, s.shared.policy.Bound.Milliseconds())
 	switch {
 	case s.shared.degraded(&call) == shared.DegradedStale:
 	case left == 0:
-		s.invalidate(w.Hash(), e.Key, ram.Invalidated, ev)
+		s.invalidate(w.Hash(), e.Key, evicted.Invalidated, ev)
 		return
 	default:
 		kept.Deadline, stamp = shorten(e.Deadline, s.local.Now()+left, stamp)
@@ -233,17 +233,17 @@ func (s *Fleet) storeSuspect(ctx context.Context, w *watch.Watch, l *Lease, e *s
 
 // invalidateIfWatched ends the copy of a key that a load holds, unless the key was written since: what
 // is there then is newer.
-func (s *Fleet) invalidateIfWatched(w *watch.Watch, key []byte, cause ram.Cause, ev *ram.Evicted) {
+func (s *Fleet) invalidateIfWatched(w *watch.Watch, key []byte, cause evicted.Cause, ev *evicted.List) {
 	_ = s.local.Write(&local.Change{Op: local.OpDropIf, Key: key, Watch: w, Cause: cause, Evicted: ev})
 }
 
 // DeleteLoaded is DeleteIf of a key for which a load has found no value to keep, in the shared
 // tier too, as SetLoaded is SetIf.
-func (s *Fleet) DeleteLoaded(ctx context.Context, w *watch.Watch, l Lease, key []byte, ev *ram.Evicted) error {
+func (s *Fleet) DeleteLoaded(ctx context.Context, w *watch.Watch, l Lease, key []byte, ev *evicted.List) error {
 	if w.Voided() && !l.Held() {
 		return nil
 	}
-	s.invalidateIfWatched(w, key, ram.Deleted, ev)
+	s.invalidateIfWatched(w, key, evicted.Deleted, ev)
 	expect := l.expect
 	switch {
 	case !l.known && !l.anew: // what may be there would have been the answer
@@ -254,7 +254,7 @@ func (s *Fleet) DeleteLoaded(ctx context.Context, w *watch.Watch, l Lease, key [
 		return nil
 	}
 	err := s.shared.tier.Remove(ctx, key, expect)
-	s.invalidate(w.Hash(), key, ram.Invalidated, ev) // and voids reads that found what was there
+	s.invalidate(w.Hash(), key, evicted.Invalidated, ev) // and voids reads that found what was there
 	if errors.Is(err, shared.ErrChanged) {
 		return nil
 	}

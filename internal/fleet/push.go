@@ -5,8 +5,8 @@ import (
 	"sync/atomic"
 	"weak"
 
+	"github.com/firncache/firn/internal/evicted"
 	"github.com/firncache/firn/internal/local"
-	"github.com/firncache/firn/internal/ram"
 	"github.com/firncache/firn/internal/shared"
 )
 
@@ -30,8 +30,8 @@ func (l pushReceiver) Invalidate(key []byte) {
 	if s == nil {
 		return
 	}
-	var ev ram.Evicted
-	_ = s.local.Write(&local.Change{Op: local.OpDrop, Hash: s.local.RAM.Hash(key), Key: key, Cause: ram.Invalidated, Evicted: &ev})
+	var ev evicted.List
+	_ = s.local.Write(&local.Change{Op: local.OpDrop, Hash: s.local.RAM.Hash(key), Key: key, Cause: evicted.Invalidated, Evicted: &ev})
 	s.shared.untold.add(ev)
 }
 
@@ -69,7 +69,7 @@ func (l pushReceiver) numbers() *Numbers {
 // that dropped them reads from the network. It ends when none are left.
 type notifications struct {
 	mu      sync.Mutex
-	lists   []ram.Evicted
+	lists   []evicted.List
 	bytes   int
 	telling bool
 	closed  bool
@@ -79,7 +79,7 @@ type notifications struct {
 // more are dropped.
 const maxUntold = 16 << 20
 
-func (u *notifications) add(ev ram.Evicted) {
+func (u *notifications) add(ev evicted.List) {
 	if ev.Empty() {
 		return
 	}
@@ -103,7 +103,7 @@ func (u *notifications) close() {
 }
 
 // next takes the records of one push; false ends run.
-func (u *notifications) next() (ev ram.Evicted, ok bool) {
+func (u *notifications) next() (ev evicted.List, ok bool) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	if u.telling = len(u.lists) > 0; !u.telling {

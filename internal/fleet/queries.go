@@ -3,8 +3,8 @@ package fleet
 import (
 	"context"
 
+	"github.com/firncache/firn/internal/evicted"
 	"github.com/firncache/firn/internal/local"
-	"github.com/firncache/firn/internal/ram"
 	"github.com/firncache/firn/internal/shared"
 	"github.com/firncache/firn/internal/watch"
 )
@@ -21,7 +21,7 @@ type queries struct {
 	index   []int // of each query in the batch
 	have    []localCopy
 	watches []watch.Watch
-	ev      ram.Evicted
+	ev      evicted.List
 	failed  bool // the shared tier did not answer one
 	checks  int  // queries of suspect copies
 }

@@ -7,8 +7,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/firncache/firn/internal/evicted"
 	"github.com/firncache/firn/internal/local"
-	"github.com/firncache/firn/internal/ram"
 	"github.com/firncache/firn/internal/shared"
 	"github.com/firncache/firn/internal/watch"
 )
@@ -166,7 +166,7 @@ func (s *Fleet) fetchWithSoftTimeout(ctx context.Context, hash uint64, n int, ke
 // request is the heap memory of a read of the shared tier.
 type request struct {
 	watch watch.Watch
-	ev    ram.Evicted
+	ev    evicted.List
 }
 
 var requests = sync.Pool{New: func() any { return new(request) }}
@@ -214,10 +214,10 @@ func (s *Fleet) readServer(ctx context.Context, key []byte, have *localCopy) (sh
 }
 
 // noteAbsent notes that the shared tier has nothing: the suspect copy is none of it.
-func (s *Fleet) noteAbsent(w *watch.Watch, ev *ram.Evicted, key []byte, have *localCopy) {
+func (s *Fleet) noteAbsent(w *watch.Watch, ev *evicted.List, key []byte, have *localCopy) {
 	s.shared.count.misses.Add(1)
 	if have.state != local.Miss {
-		_ = s.local.Write(&local.Change{Op: local.OpDropIf, Key: key, Watch: w, Cause: ram.Invalidated, Evicted: ev})
+		_ = s.local.Write(&local.Change{Op: local.OpDropIf, Key: key, Watch: w, Cause: evicted.Invalidated, Evicted: ev})
 	}
 	if w.Voided() {
 		s.dropUnstored(w.Hash(), key, 0, ev)
@@ -227,16 +227,16 @@ func (s *Fleet) noteAbsent(w *watch.Watch, ev *ram.Evicted, key []byte, have *lo
 // dropUnstored drops the copy of a key that a reader has found, in this version, in the shared
 // tier and not stored: the copy may be an older one, which the reader must not find next. If one
 // of many readers at once has stored it, none drops it.
-func (s *Fleet) dropUnstored(hash uint64, key []byte, found shared.Version, ev *ram.Evicted) {
+func (s *Fleet) dropUnstored(hash uint64, key []byte, found shared.Version, ev *evicted.List) {
 	c := s.peekCopy(context.Background(), hash, nil, key, peekUpper)
 	if c.state == local.Miss && (!s.local.MayBeOnSSD(hash)) || c.state != local.Miss && c.version == found {
 		return
 	}
-	s.invalidate(hash, key, ram.Invalidated, ev)
+	s.invalidate(hash, key, evicted.Invalidated, ev)
 }
 
 // restampCopy notes that a suspect copy is the latest.
-func (s *Fleet) restampCopy(w *watch.Watch, ev *ram.Evicted, hash uint64, n int, key []byte, have *localCopy, f *shared.Found, call *shared.Call) answer {
+func (s *Fleet) restampCopy(w *watch.Watch, ev *evicted.List, hash uint64, n int, key []byte, have *localCopy, f *shared.Found, call *shared.Call) answer {
 	s.shared.count.unchanged.Add(1)
 	a := answer{*have, true}
 	a.deadline = f.Deadline
@@ -257,7 +257,7 @@ func (s *Fleet) restampCopy(w *watch.Watch, ev *ram.Evicted, hash uint64, n int,
 
 // storeFound stores a copy of what was found, behind the n bytes of dst and the value of the suspect
 // copy.
-func (s *Fleet) storeFound(w *watch.Watch, ev *ram.Evicted, n int, have *localCopy, key []byte, f *shared.Found, call *shared.Call) answer {
+func (s *Fleet) storeFound(w *watch.Watch, ev *evicted.List, n int, have *localCopy, key []byte, f *shared.Found, call *shared.Call) answer {
 	s.shared.count.hits.Add(1)
 	a := answer{localCopy{version: f.Version, deadline: f.Deadline, at: local.InShared, state: local.Negative}, true}
 	a.value = append(f.Value[:n], f.Value[len(have.value):]...)

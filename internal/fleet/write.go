@@ -5,8 +5,8 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/firncache/firn/internal/evicted"
 	"github.com/firncache/firn/internal/local"
-	"github.com/firncache/firn/internal/ram"
 	"github.com/firncache/firn/internal/shared"
 	"github.com/firncache/firn/internal/watch"
 )
@@ -36,7 +36,7 @@ func (s *Fleet) writeServer(ctx context.Context, hash uint64, e shared.Entry, ex
 	}
 	r := requests.Get().(*request)
 	defer s.done(r) // OnEvict is called there, when the key is not needed any more
-	s.invalidate(hash, e.Key, ram.Replaced, &r.ev)
+	s.invalidate(hash, e.Key, evicted.Replaced, &r.ev)
 	s.local.Watch(&r.watch, hash, e.Key)
 	written, err := s.shared.tier.Write(ctx, e, expect)
 	if errors.Is(err, shared.ErrTooLarge) && expect == shared.Anything {
@@ -50,7 +50,7 @@ func (s *Fleet) writeServer(ctx context.Context, hash uint64, e shared.Entry, ex
 // storeOrInvalidate stores a copy of a watched entry that was written or loaded, if store is set. Otherwise,
 // and if the key was written meanwhile, it drops what is there and voids the reads under way, which
 // may have found that.
-func (s *Fleet) storeOrInvalidate(w *watch.Watch, e *shared.Entry, written shared.Written, store bool, call *shared.Call, ev *ram.Evicted) {
+func (s *Fleet) storeOrInvalidate(w *watch.Watch, e *shared.Entry, written shared.Written, store bool, call *shared.Call, ev *evicted.List) {
 	if store {
 		b := local.GetScratch()
 		defer local.PutScratch(b)
@@ -59,7 +59,7 @@ func (s *Fleet) storeOrInvalidate(w *watch.Watch, e *shared.Entry, written share
 			return
 		}
 	}
-	s.invalidate(w.Hash(), e.Key, ram.Invalidated, ev)
+	s.invalidate(w.Hash(), e.Key, evicted.Invalidated, ev)
 }
 
 // Delete removes a value, in the shared tier too.
@@ -72,11 +72,11 @@ func (s *Fleet) removeServer(ctx context.Context, hash uint64, key []byte, expec
 	if s.local.RAM.Closed() {
 		return local.ErrClosed
 	}
-	var ev ram.Evicted
+	var ev evicted.List
 	defer ev.Notify() // when the key is not needed any more
-	s.invalidate(hash, key, ram.Deleted, &ev)
+	s.invalidate(hash, key, evicted.Deleted, &ev)
 	err := s.shared.tier.Remove(ctx, key, expect)
-	s.invalidate(hash, key, ram.Deleted, &ev)
+	s.invalidate(hash, key, evicted.Deleted, &ev)
 	return s.writeError(&shared.Entry{Key: key}, err)
 }
 
@@ -86,17 +86,17 @@ func (s *Fleet) Touch(ctx context.Context, key []byte, deadline int64) (ok bool,
 	if s.local.RAM.Closed() {
 		return false, local.ErrClosed
 	}
-	var ev ram.Evicted
+	var ev evicted.List
 	defer ev.Notify() // when the key is not needed any more
 	hash := s.local.RAM.Hash(key)
 	if s.hasCopy(hash, key) {
-		s.invalidate(hash, key, ram.Invalidated, &ev)
+		s.invalidate(hash, key, evicted.Invalidated, &ev)
 	}
 	_, err = s.shared.tier.Touch(ctx, key, deadline)
 	if errors.Is(err, shared.ErrNotFound) {
 		return false, nil
 	}
-	s.invalidate(hash, key, ram.Invalidated, &ev)
+	s.invalidate(hash, key, evicted.Invalidated, &ev)
 	return err == nil, s.writeError(&shared.Entry{Key: key}, err)
 }
 
@@ -157,12 +157,12 @@ func (s *Fleet) SetMulti(ctx context.Context, keys, values [][]byte, deadline in
 // writeMulti is writeServer for some entries.
 func (s *Fleet) writeMulti(ctx context.Context, entries []shared.Entry, watches []watch.Watch) (first error) {
 	for i := range entries {
-		s.invalidateAndNotify(s.local.RAM.Hash(entries[i].Key), entries[i].Key, ram.Replaced)
+		s.invalidateAndNotify(s.local.RAM.Hash(entries[i].Key), entries[i].Key, evicted.Replaced)
 	}
 	for i := range entries { // of a key that is there twice neither is kept
 		s.local.Watch(&watches[i], s.local.RAM.Hash(entries[i].Key), entries[i].Key)
 	}
-	var ev ram.Evicted
+	var ev evicted.List
 	call := callOf(ctx)
 	s.shared.tier.WriteMulti(ctx, entries, func(i int, written shared.Written, err error) {
 		s.storeOrInvalidate(&watches[i], &entries[i], written, err == nil && written.Stamp != 0, &call, &ev)
@@ -184,7 +184,7 @@ func (s *Fleet) DeleteMulti(ctx context.Context, keys [][]byte) (first error) {
 	if s.local.RAM.Closed() {
 		return local.ErrClosed
 	}
-	drop := func(i int) { s.invalidateAndNotify(s.local.RAM.Hash(keys[i]), keys[i], ram.Deleted) }
+	drop := func(i int) { s.invalidateAndNotify(s.local.RAM.Hash(keys[i]), keys[i], evicted.Deleted) }
 	for i := range keys {
 		drop(i)
 	}

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"sync/atomic"
 
+	"github.com/firncache/firn/internal/evicted"
 	"github.com/firncache/firn/internal/fleet"
-	"github.com/firncache/firn/internal/ram"
 	"github.com/firncache/firn/internal/watch"
 )
 
@@ -80,7 +80,7 @@ type loaderCall struct {
 	impatient  bool  // it has waited for long enough
 	remembered error // of a paused call: that of the load that failed
 
-	evicted ram.Evicted // what left the cache for the call's values, or when the shared tier was read
+	evicted evicted.List // what left the cache for the call's values, or when the shared tier was read
 
 	// Of a call for one key, as most are, the parts that others allocate.
 	flight    flight

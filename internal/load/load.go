@@ -9,8 +9,8 @@ import (
 	"time"
 	"weak"
 
+	"github.com/firncache/firn/internal/evicted"
 	"github.com/firncache/firn/internal/local"
-	"github.com/firncache/firn/internal/ram"
 )
 
 // Load is the slow path of Cache.GetOrLoad: nothing was found. A load that gives returns slices
@@ -196,7 +196,7 @@ func (g *Group) complete(call *loaderCall, values [][]byte, err error, p *panick
 func (g *Group) completeMany(call *loaderCall, results []result) (unstored error, awaited bool) {
 	var mu sync.Mutex
 	each(len(results), func(i int) {
-		var own ram.Evicted
+		var own evicted.List
 		waited := g.completeOne(call.flights[i], &results[i], &own)
 		mu.Lock()
 		defer mu.Unlock()
@@ -210,7 +210,7 @@ func (g *Group) completeMany(call *loaderCall, results []result) (unstored error
 }
 
 // completeOne ends one load, as complete does.
-func (g *Group) completeOne(f *flight, res *result, ev *ram.Evicted) (awaited bool) {
+func (g *Group) completeOne(f *flight, res *result, ev *evicted.List) (awaited bool) {
 	if why := f.call.ctx.why(); why == g.timeout { // of this moment: the loads are about to be ended
 		res.unstored = why
 		return g.end(f, *res)

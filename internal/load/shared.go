@@ -4,9 +4,9 @@ import (
 	"context"
 	"sync"
 
+	"github.com/firncache/firn/internal/evicted"
 	"github.com/firncache/firn/internal/fleet"
 	"github.com/firncache/firn/internal/local"
-	"github.com/firncache/firn/internal/ram"
 )
 
 // purpose is why a call was made, and so which answers its keys have instead of a load.
@@ -77,7 +77,7 @@ const (
 // askAll requests the keys of a call. Those that are answered leave it, as do those that
 // another process loads, if there is time to wait: these it returns.
 func (g *Group) askAll(call *loaderCall, leases bool) (waiting []*flight) {
-	came, dropped := make([]asked, len(call.flights)), make([]ram.Evicted, len(call.flights))
+	came, dropped := make([]asked, len(call.flights)), make([]evicted.List, len(call.flights))
 	each(len(call.flights), func(i int) { came[i] = g.askOne(call, call.flights[i], leases, &dropped[i]) })
 	rest := call.flights[:0]
 	var due [][]byte
@@ -100,7 +100,7 @@ func (g *Group) askAll(call *loaderCall, leases bool) (waiting []*flight) {
 
 // askOne requests one key. What is found is kept as a copy: a stale value may be the answer
 // later, if the load fails or is late. What leaves the cache for it is added to ev.
-func (g *Group) askOne(call *loaderCall, f *flight, leases bool, ev *ram.Evicted) asked {
+func (g *Group) askOne(call *loaderCall, f *flight, leases bool, ev *evicted.List) asked {
 	how := fleet.AskValue
 	switch {
 	case leases && call.purpose == missing:

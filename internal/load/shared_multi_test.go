@@ -8,9 +8,9 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/firncache/firn/internal/evicted"
 	"github.com/firncache/firn/internal/fleet"
 	"github.com/firncache/firn/internal/local"
-	"github.com/firncache/firn/internal/ram"
 	"github.com/firncache/firn/internal/shared/sharedtest"
 	"github.com/firncache/firn/internal/store"
 )
@@ -193,7 +193,7 @@ func TestBulkLoadTellsLate(t *testing.T) {
 		var a, b *process
 		told := 0
 		a = beginProcess(t, server, Options{}, func(tier *sharedtest.Tier, cfg *store.Config) {
-			cfg.Evicted = func([]byte, []byte, ram.Cause) {
+			cfg.Evicted = func([]byte, []byte, evicted.Cause) {
 				told++
 				ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
 				defer cancel()
@@ -210,7 +210,7 @@ func TestBulkLoadTellsLate(t *testing.T) {
 				}
 			}
 		})
-		a.store.Tell(ram.CausesOf(ram.Invalidated))
+		a.store.Tell(evicted.CausesOf(evicted.Invalidated))
 		b = beginProcess(t, server, Options{})
 		var byA []string
 		if got := a.getOrLoadMulti("1 2", multiLoader("a", &byA, 0)); got != "1-b 2-a" {
@@ -230,7 +230,7 @@ func TestLoadTellsLate(t *testing.T) {
 		var a *process
 		told := 0
 		a = beginProcess(t, server, Options{}, func(_ *sharedtest.Tier, cfg *store.Config) {
-			cfg.Evicted = func([]byte, []byte, ram.Cause) {
+			cfg.Evicted = func([]byte, []byte, evicted.Cause) {
 				told++
 				ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
 				defer cancel()
@@ -239,7 +239,7 @@ func TestLoadTellsLate(t *testing.T) {
 				}
 			}
 		})
-		a.store.Tell(ram.CausesOf(ram.Invalidated))
+		a.store.Tell(evicted.CausesOf(evicted.Invalidated))
 		a.set("k", "old")
 		a.tier.HoldPushes()
 		server.Remove("k")

@@ -4,8 +4,8 @@ import (
 	"errors"
 	"time"
 
+	"github.com/firncache/firn/internal/evicted"
 	"github.com/firncache/firn/internal/local"
-	"github.com/firncache/firn/internal/ram"
 )
 
 // storeResult leaves in the cache the result of a load, and nothing older, and
@@ -14,7 +14,7 @@ import (
 // stored. It may wait, for room or for the SSD, and is called with no lock held. Whatever
 // leaves the cache for it is added to ev, so that OnEvict is not called before the callers have
 // their value.
-func (g *Group) storeResult(f *flight, res *result, ev *ram.Evicted) error {
+func (g *Group) storeResult(f *flight, res *result, ev *evicted.List) error {
 	if res.panicked != nil || isFailure(res.err) {
 		return nil
 	}
@@ -25,7 +25,7 @@ func (g *Group) storeResult(f *flight, res *result, ev *ram.Evicted) error {
 		res.err != nil && (g.cfg.NegativeTTL <= 0 || g.store.IsNegativeObsolete(f.call.directives.negative(f))):
 		return g.deleteIf(f, ev)
 	case res.err == nil:
-		store = func(f *flight, ev *ram.Evicted) error { return g.storeValue(f, res.value, ttl, ev) }
+		store = func(f *flight, ev *evicted.List) error { return g.storeValue(f, res.value, ttl, ev) }
 	}
 	err := store(f, ev)
 	if errors.Is(err, local.ErrTooLarge) || errors.Is(err, local.ErrNoRoom) {
@@ -35,7 +35,7 @@ func (g *Group) storeResult(f *flight, res *result, ev *ram.Evicted) error {
 }
 
 // storeValue stores a value for ttl, less jitter.
-func (g *Group) storeValue(f *flight, value []byte, ttl time.Duration, ev *ram.Evicted) error {
+func (g *Group) storeValue(f *flight, value []byte, ttl time.Duration, ev *evicted.List) error {
 	deadline, err := g.Deadline(g.store.Now(), g.Jittered(ttl))
 	if err != nil {
 		return err
@@ -47,13 +47,13 @@ func (g *Group) storeValue(f *flight, value []byte, ttl time.Duration, ev *ram.E
 // like others, whose value is the tags, and which the tiers hide: its deadline is negative. So
 // it shares the budget, is evicted when it is not read, and ends with any
 // write of its key. It does not go to the SSD.
-func (g *Group) storeNegative(f *flight, ev *ram.Evicted) error {
+func (g *Group) storeNegative(f *flight, ev *evicted.List) error {
 	return g.setIf(f, f.call.directives.negative(f), -(g.store.Now() + millis(g.cfg.NegativeTTL)), ev)
 }
 
 // setIf stores a value, in the shared tier too, where it replaces what the load has leased
 // alone.
-func (g *Group) setIf(f *flight, value []byte, deadline int64, ev *ram.Evicted) error {
+func (g *Group) setIf(f *flight, value []byte, deadline int64, ev *evicted.List) error {
 	if !g.store.HasShared() {
 		return g.store.SetIf(&f.watch, f.key, value, deadline, ev)
 	}
@@ -67,7 +67,7 @@ func (g *Group) setIf(f *flight, value []byte, deadline int64, ev *ram.Evicted) 
 }
 
 // deleteIf takes out what the cache has of a key, in the shared tier too.
-func (g *Group) deleteIf(f *flight, ev *ram.Evicted) error {
+func (g *Group) deleteIf(f *flight, ev *evicted.List) error {
 	if !g.store.HasShared() {
 		return g.store.DeleteIf(&f.watch, f.key, ev)
 	}

@@ -6,7 +6,7 @@ import (
 	"errors"
 	"sync"
 
-	"github.com/firncache/firn/internal/ram"
+	"github.com/firncache/firn/internal/evicted"
 	"github.com/firncache/firn/internal/ssd"
 	"github.com/firncache/firn/internal/watch"
 )
@@ -24,7 +24,7 @@ import (
 type Attempt struct {
 	Watch watch.Watch
 	Key   []byte
-	ev    ram.Evicted
+	ev    evicted.List
 }
 
 // Begin begins an attempt. The caller keeps the key as it is until End.

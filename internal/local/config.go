@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/firncache/firn/internal/clock"
+	"github.com/firncache/firn/internal/evicted"
 	"github.com/firncache/firn/internal/ram"
 	"github.com/firncache/firn/internal/shared"
 	"github.com/firncache/firn/internal/ssd"
@@ -19,8 +20,8 @@ type Config struct {
 	Slide       int64            // how long after its last read a value with an even deadline expires, in milliseconds; 0: reads move none
 	Grace       int64            // how long the tiers keep expired entries, in milliseconds
 	Simulation  ram.Simulation   // of the cache at other sizes
-	Evicted     func(key, value []byte, cause ram.Cause)
-	Wants       func(key []byte, cause ram.Cause) bool // whether Evicted is to be called: as ram.Config has it
+	Evicted     func(key, value []byte, cause evicted.Cause)
+	Wants       func(key []byte, cause evicted.Cause) bool // whether Evicted is to be called: as ram.Config has it
 
 	Dir string     // of the SSD tier; empty: there is none
 	SSD ssd.Config // without FS, Memory, Grace, Now and Machine, which the Store gives

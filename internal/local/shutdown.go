@@ -3,7 +3,7 @@ package local
 import (
 	"context"
 
-	"github.com/firncache/firn/internal/ram"
+	"github.com/firncache/firn/internal/evicted"
 )
 
 // Shutdown ends the store and gives its memory back. The entries of RAM go to the SSD
@@ -14,7 +14,7 @@ func (s *Store) Shutdown(ctx context.Context) error {
 	if !first {
 		return err
 	}
-	var ev ram.Evicted
+	var ev evicted.List
 	var unsent error
 	if s.above != nil {
 		unsent = s.above(ctx)
@@ -33,7 +33,7 @@ func (s *Store) Shutdown(ctx context.Context) error {
 func (s *Store) Close() error { return s.Shutdown(context.Background()) }
 
 // close closes the tiers. Records that leave meanwhile are added to ev.
-func (s *Store) close(ctx context.Context, ev *ram.Evicted) error {
+func (s *Store) close(ctx context.Context, ev *evicted.List) error {
 	if s.ssd == nil {
 		s.RAM.Close()
 		return nil
@@ -58,7 +58,7 @@ func (s *Store) close(ctx context.Context, ev *ram.Evicted) error {
 
 // demoteAll gives the SSD tier copies of all that is in RAM. The error says why not of
 // all.
-func (s *Store) demoteAll(ctx context.Context, ev *ram.Evicted) error {
+func (s *Store) demoteAll(ctx context.Context, ev *evicted.List) error {
 	t := s.ssd.tier
 	p := newPace(ctx, t, s.RAM.Len())
 	ctx, cancel := context.WithDeadline(ctx, p.latest)

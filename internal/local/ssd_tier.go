@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/firncache/firn/internal/evicted"
 	"github.com/firncache/firn/internal/ram"
 	"github.com/firncache/firn/internal/ssd"
 	"github.com/firncache/firn/internal/vfs"
@@ -115,14 +116,14 @@ func (d *ssdTier) clear(upper *ram.Tier) (ok bool) {
 type evictions struct {
 	ram     *ram.Tier // set before the SSD tier starts
 	closing atomic.Bool
-	noted   *ram.Evicted // since the last call of Evicted
+	noted   *evicted.List // since the last call of Evicted
 }
 
-func (e *evictions) Wanted() bool { return e.ram.Tells(ram.LowerEvicted) && !e.closing.Load() }
+func (e *evictions) Wanted() bool { return e.ram.Tells(evicted.LowerEvicted) && !e.closing.Load() }
 
 func (e *evictions) Evict(key, value []byte, expired bool, take func() bool) {
 	if e.noted == nil {
-		e.noted = new(ram.Evicted)
+		e.noted = new(evicted.List)
 	}
 	e.ram.EvictLower(e.ram.Hash(key), key, value, expired, take, e.noted)
 }

@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/firncache/firn/internal/evicted"
 	"github.com/firncache/firn/internal/ram"
 	"github.com/firncache/firn/internal/ssd"
 )
@@ -135,7 +136,7 @@ func (s *Store) All(yield func(key, value []byte) bool) {
 }
 
 // Tell sets the causes for which Config.Evicted, which is given, is called from now on.
-func (s *Store) Tell(causes ram.Causes) {
+func (s *Store) Tell(causes evicted.Causes) {
 	s.RAM.Tell(causes)
 	s.KeepAlive()
 }

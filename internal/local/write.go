@@ -3,6 +3,7 @@ package local
 import (
 	"fmt"
 
+	"github.com/firncache/firn/internal/evicted"
 	"github.com/firncache/firn/internal/ram"
 	"github.com/firncache/firn/internal/watch"
 )
@@ -31,9 +32,9 @@ type Change struct {
 	Hash       uint64 // of OpSet, OpRemove, OpTouch and OpDrop
 	Key, Value []byte
 	Deadline   int64
-	Cause      ram.Cause    // of OpDrop and OpDropIf
-	Watch      *watch.Watch // of OpSetIf, OpUpdateIf and OpRemoveIf
-	Evicted    *ram.Evicted // of OpSetIf and OpRemoveIf: collects the records that they evict
+	Cause      evicted.Cause // of OpDrop and OpDropIf
+	Watch      *watch.Watch  // of OpSetIf, OpUpdateIf and OpRemoveIf
+	Evicted    *evicted.List // of OpSetIf and OpRemoveIf: collects the records that they evict
 }
 
 // Write is the write protocol. Every change of a key follows it, and so does writeMulti,
@@ -137,12 +138,12 @@ func (s *Store) Unwatch(w *watch.Watch) {
 // OnEvict: it may be called under a lock. If the key was written meanwhile, nothing is
 // stored, and that is no error. A deadline below 0 makes a negative entry, which
 // lives until the deadline's negation, and does not go to the SSD.
-func (s *Store) SetIf(w *watch.Watch, key, value []byte, deadline int64, ev *ram.Evicted) error {
+func (s *Store) SetIf(w *watch.Watch, key, value []byte, deadline int64, ev *evicted.List) error {
 	return UnlessChanged(s.Write(&Change{Op: OpSetIf, Key: key, Value: value, Deadline: deadline, Watch: w, Evicted: ev}))
 }
 
 // DeleteIf is Delete of a watched key, as OpSetIf is Set.
-func (s *Store) DeleteIf(w *watch.Watch, key []byte, ev *ram.Evicted) error {
+func (s *Store) DeleteIf(w *watch.Watch, key []byte, ev *evicted.List) error {
 	return UnlessChanged(s.Write(&Change{Op: OpRemoveIf, Key: key, Watch: w, Evicted: ev}))
 }
 

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/firncache/firn/internal/ram"
+	"github.com/firncache/firn/internal/evicted"
 	"github.com/firncache/firn/internal/watch"
 )
 
@@ -65,10 +65,10 @@ var writes = map[string]struct {
 	"SetMulti": {func(s *Store) error { return s.SetMulti([][]byte{[]byte("k")}, [][]byte{[]byte("new")}, 0, nil) }, "new true"},
 	"Delete":   {func(s *Store) error { return s.Delete([]byte("k")) }, " false"},
 	"SetIf": {func(s *Store) error {
-		return watched(s, func(w *watch.Watch, ev *ram.Evicted) error { return s.SetIf(w, []byte("k"), []byte("new"), 0, ev) })
+		return watched(s, func(w *watch.Watch, ev *evicted.List) error { return s.SetIf(w, []byte("k"), []byte("new"), 0, ev) })
 	}, "new true"},
 	"DeleteIf": {func(s *Store) error {
-		return watched(s, func(w *watch.Watch, ev *ram.Evicted) error { return s.DeleteIf(w, []byte("k"), ev) })
+		return watched(s, func(w *watch.Watch, ev *evicted.List) error { return s.DeleteIf(w, []byte("k"), ev) })
 	}, " false"},
 	"Touch":          {func(s *Store) error { _, err := s.Touch(context.Background(), []byte("k"), s.Now()+1000); return err }, "old true"},
 	"DeleteIfEqual":  {func(s *Store) error { return s.DeleteIfEqual(context.Background(), []byte("k"), []byte("old")) }, " false"},
@@ -79,9 +79,9 @@ var writes = map[string]struct {
 	}, " false"},
 }
 
-func watched(s *Store, write func(w *watch.Watch, ev *ram.Evicted) error) error {
+func watched(s *Store, write func(w *watch.Watch, ev *evicted.List) error) error {
 	var w watch.Watch
-	var ev ram.Evicted
+	var ev evicted.List
 	s.Watch(&w, s.Hash([]byte("k")), []byte("k"))
 	defer s.Unwatch(&w)
 	return write(&w, &ev)
@@ -89,7 +89,7 @@ func watched(s *Store, write func(w *watch.Watch, ev *ram.Evicted) error) error 
 
 // late is a conditional write of a key that was written since.
 func late(s *Store) error {
-	return watched(s, func(w *watch.Watch, ev *ram.Evicted) error {
+	return watched(s, func(w *watch.Watch, ev *evicted.List) error {
 		w.Void()
 		return s.SetIf(w, []byte("k"), []byte("new"), 0, ev)
 	})

@@ -1,5 +1,7 @@
 package ram
 
+import "github.com/firncache/firn/internal/evicted"
+
 // A write that lacks segments takes the free ones and makes room for the rest. It
 // holds them meanwhile, and others hold theirs. So that no write waits for another's
 // segments, a write gives back all that it holds before it waits, be it for a segment
@@ -10,7 +12,7 @@ package ram
 // that are evicted are added to ev. It may return fewer: the caller asks again for
 // the missing ones then. ErrNoRoom says that there are not so many: nothing can be
 // evicted any more, and no other write holds any. The caller holds no shard's lock.
-func (t *Tier) acquire(s *shard, r *newRecord, n int, ev *Evicted) (got chain, err error) {
+func (t *Tier) acquire(s *shard, r *newRecord, n int, ev *evicted.List) (got chain, err error) {
 	if n == 2 { // which is common, and mostly there
 		if t.pool.takeFor(&r.claim, &got, n, true); got.n == n {
 			return got, nil
@@ -32,7 +34,7 @@ func (t *Tier) acquire(s *shard, r *newRecord, n int, ev *Evicted) (got chain, e
 
 // collect is acquire that does not wait for the lower tier, but returns errLowerBusy
 // or errDemoteFirst.
-func (t *Tier) collect(s *shard, r *newRecord, n int, ev *Evicted) (got chain, err error) {
+func (t *Tier) collect(s *shard, r *newRecord, n int, ev *evicted.List) (got chain, err error) {
 	if n > 2 || n > 1 && !r.promoted { // one at a time, lest everything is evicted for parts of each one's need
 		switch {
 		case r.promoted:
@@ -74,7 +76,7 @@ func (t *Tier) collect(s *shard, r *newRecord, n int, ev *Evicted) (got chain, e
 }
 
 // standBack gives back all segments that a write holds.
-func (t *Tier) standBack(s *shard, r *newRecord, got chain, ev *Evicted) {
+func (t *Tier) standBack(s *shard, r *newRecord, got chain, ev *evicted.List) {
 	s.mu.Lock()
 	s.addSpare(got)
 	s.endWrite(r, ev)
@@ -85,14 +87,14 @@ func (t *Tier) standBack(s *shard, r *newRecord, got chain, ev *Evicted) {
 // that would be demoted: the writer has to wait for it, or promotes a record, for
 // which nothing is worth losing. A writer that has waited long enough goes on, and
 // records may be dropped. The caller holds no shard's lock.
-func (t *Tier) makeRoom(s *shard, r *newRecord, ev *Evicted) (freed bool, err error) {
+func (t *Tier) makeRoom(s *shard, r *newRecord, ev *evicted.List) (freed bool, err error) {
 	freed, may := t.victimShard(s).reclaim(ev, func() bool {
 		return !r.promoted && r.waited == noWait || t.lowerReady()
 	})
 	if !may {
 		return false, errLowerBusy
 	}
-	if ev.demoteFirst != 0 {
+	if ev.DemoteFirst != 0 {
 		return false, errDemoteFirst
 	}
 	return freed, nil
@@ -109,7 +111,7 @@ func (t *Tier) awaitLower(r *newRecord) {
 
 // endWrite ends a write, stored or not: it gives back the segments that were not
 // needed, and releases the shard.
-func (s *shard) endWrite(r *newRecord, ev *Evicted) {
+func (s *shard) endWrite(r *newRecord, ev *evicted.List) {
 	s.returnSpare()
 	s.unlock(ev)
 	s.tier.pool.endClaim(&r.claim)

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/firncache/firn/internal/evicted"
 	"github.com/firncache/firn/internal/histogram"
 )
 
@@ -22,8 +23,8 @@ type aging struct {
 func newAging(t *testing.T, bytes int64) *aging {
 	a := &aging{t: t, now: 1000, stored: map[uint64]int64{}}
 	var err error
-	a.Tier, err = New(Config{Bytes: bytes, Seed: 1, Now: func() int64 { return a.now }, OnEvict: func(key, _ []byte, cause Cause) {
-		if cause == Capacity {
+	a.Tier, err = New(Config{Bytes: bytes, Seed: 1, Now: func() int64 { return a.now }, OnEvict: func(key, _ []byte, cause evicted.Cause) {
+		if cause == evicted.Capacity {
 			a.ages = append(a.ages, time.Duration(a.now-a.stored[binary.LittleEndian.Uint64(key)])*time.Millisecond)
 		}
 	}})

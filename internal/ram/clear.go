@@ -1,6 +1,7 @@
 package ram
 
 import (
+	"github.com/firncache/firn/internal/evicted"
 	"github.com/firncache/firn/internal/offheap"
 	"github.com/firncache/firn/internal/policy"
 )
@@ -20,11 +21,11 @@ func (t *Tier) Clear() bool {
 // is to be told.
 func (s *shard) empty() {
 	defer s.buryAll() // also when OnEvict panics
-	told := s.tier.Tells(Deleted)
+	told := s.tier.Tells(evicted.Deleted)
 	if told {
 		s.removeAll()
 	}
-	var ev Evicted
+	var ev evicted.List
 	s.mu.Lock()
 	if !s.closed && (!told || s.table.Len() == 0) {
 		s.clear()
@@ -62,7 +63,7 @@ func (s *shard) clear() {
 // buryAll does buryStep until there is nothing to do.
 func (s *shard) buryAll() {
 	for more := true; more; s.tier.pause() {
-		var ev Evicted
+		var ev evicted.List
 		s.mu.Lock()
 		more = !s.closed && s.buryStep()
 		s.unlock(&ev)
@@ -98,9 +99,9 @@ func (s *shard) bury(id uint32) {
 // removeAll removes the records that are there when it begins, a step at a time, and tells
 // OnEvict now and then, with the shard unlocked.
 func (s *shard) removeAll() {
-	var ev Evicted
+	var ev evicted.List
 	for at, first := uint64(0), true; first || at != 0; first = false {
-		if at = s.removeFrom(at, &ev); ev.full() || at == 0 {
+		if at = s.removeFrom(at, &ev); ev.Full() || at == 0 {
 			ev.Notify()
 		}
 		s.tier.pause()
@@ -109,14 +110,14 @@ func (s *shard) removeAll() {
 
 // removeFrom does a step of removeAll, from a position on, and returns where the next one
 // begins.
-func (s *shard) removeFrom(at uint64, ev *Evicted) (next uint64) {
+func (s *shard) removeFrom(at uint64, ev *evicted.List) (next uint64) {
 	s.mu.Lock()
 	if !s.closed {
 		next = s.eachFrom(at, func(hash uint64, loc uint32) {
 			if b, slot, ok := s.table.Find(hash, loc); ok {
 				r := s.tier.recordAt(s.tier.place(loc))
 				s.dropLowerCopy(hash, &r)
-				s.noteEvicted(&r, Deleted)
+				s.noteEvicted(&r, evicted.Deleted)
 				s.table.Remove(hash, b, slot) // without Shrink, lest the entries still to come crowd into few buckets
 				s.kill(r.off, r.size)
 				s.count.Cleared++

@@ -2,12 +2,13 @@ package ram
 
 import (
 	"fmt"
+	"github.com/firncache/firn/internal/evicted"
 	"testing"
 )
 
 // newFilled is a tier that is full of records without values, of which OnEvict is told if
 // it is set.
-func newFilled(t *testing.T, bytes int64, onEvict func(key, value []byte, cause Cause)) *Tier {
+func newFilled(t *testing.T, bytes int64, onEvict func(key, value []byte, cause evicted.Cause)) *Tier {
 	tier, err := New(Config{Bytes: bytes, Seed: 1, Now: func() int64 { return 1000 }, OnEvict: onEvict})
 	if err != nil {
 		t.Fatal(err)
@@ -22,7 +23,7 @@ func newFilled(t *testing.T, bytes int64, onEvict func(key, value []byte, cause 
 	return tier
 }
 
-func ignore([]byte, []byte, Cause) {}
+func ignore([]byte, []byte, evicted.Cause) {}
 
 // checkBudget sees that no more is in use than the budget allows, and that there is room.
 func checkBudget(t *testing.T, tier *Tier) {
@@ -49,7 +50,7 @@ func TestClearGrowsTheEpoch(t *testing.T) {
 
 // SetBytes between two steps of Clear keeps to the budget that it sets.
 func TestSetBytesDuringClear(t *testing.T) {
-	for _, onEvict := range []func(key, value []byte, cause Cause){nil, ignore} {
+	for _, onEvict := range []func(key, value []byte, cause evicted.Cause){nil, ignore} {
 		for _, size := range []int64{1 << 20, 8 << 20} {
 			tier, resized := newFilled(t, size, onEvict), false
 			tier.between = func() {
@@ -82,7 +83,7 @@ func TestSetBytesDuringClear(t *testing.T) {
 // A Clear that ends with a panic of OnEvict gives the index's memory back all the same.
 func TestPanicInClear(t *testing.T) {
 	left := -1
-	tier := newFilled(t, 1<<20, func([]byte, []byte, Cause) {
+	tier := newFilled(t, 1<<20, func([]byte, []byte, evicted.Cause) {
 		if left--; left == 0 {
 			panic("OnEvict")
 		}
@@ -129,5 +130,5 @@ func TestClearShrinksIndexInSteps(t *testing.T) {
 func TestDemoteAllOfClosedTier(t *testing.T) {
 	d := newDrained(t, 64<<10, 0)
 	d.Close()
-	ends(t, "DemoteAll", func() { d.DemoteAll(0, always, new(Evicted)) })
+	ends(t, "DemoteAll", func() { d.DemoteAll(0, always, new(evicted.List)) })
 }

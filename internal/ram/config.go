@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math"
 
+	"github.com/firncache/firn/internal/evicted"
 	"github.com/firncache/firn/internal/offheap"
 )
 
@@ -19,10 +20,10 @@ type Config struct {
 
 	// OnEvict, if set, is told of every record that leaves for one of the causes Gone, or
 	// for those of the last Tell. No lock is held, and the slices are lent until it returns.
-	OnEvict func(key, value []byte, cause Cause)
+	OnEvict func(key, value []byte, cause evicted.Cause)
 	// Wants, if set, is asked first whether OnEvict is to be told, with the shard's lock
 	// held: of what it does not want nothing is copied.
-	Wants func(key []byte, cause Cause) bool
+	Wants func(key []byte, cause evicted.Cause) bool
 
 	Lower LowerTier // the lower tier; nil: none
 

@@ -4,6 +4,7 @@ import (
 	"reflect"
 	"sync/atomic"
 
+	"github.com/firncache/firn/internal/evicted"
 	"github.com/firncache/firn/internal/offheap"
 )
 
@@ -44,8 +45,8 @@ func (c *Counters) add(o *Counters) {
 }
 
 // left counts a record that a Delete, or a Drop for this cause, has taken out.
-func (c *Counters) left(cause Cause) {
-	if cause == Deleted {
+func (c *Counters) left(cause evicted.Cause) {
+	if cause == evicted.Deleted {
 		c.Deletes++
 	} else {
 		c.Invalidated++

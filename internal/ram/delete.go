@@ -1,6 +1,9 @@
 package ram
 
-import "github.com/firncache/firn/internal/watch"
+import (
+	"github.com/firncache/firn/internal/evicted"
+	"github.com/firncache/firn/internal/watch"
+)
 
 // Delete removes a key with this hash. It reports false if the tier is closed.
 func (t *Tier) Delete(hash uint64, key []byte) bool {
@@ -10,8 +13,8 @@ func (t *Tier) Delete(hash uint64, key []byte) bool {
 		s.mu.Unlock()
 		return false
 	}
-	var ev Evicted
-	ended := s.delete(hash, key, nil, Deleted)
+	var ev evicted.List
+	ended := s.delete(hash, key, nil, evicted.Deleted)
 	s.unlock(&ev)
 	ended.CallWritten()
 	ev.Notify()
@@ -21,7 +24,7 @@ func (t *Tier) Delete(hash uint64, key []byte) bool {
 
 // Drop is Delete of a record that may not be what a shared tier has, of which OnEvict is to
 // be told for this cause: it is added to ev, for the caller to notify later.
-func (t *Tier) Drop(hash uint64, key []byte, cause Cause, ev *Evicted) bool {
+func (t *Tier) Drop(hash uint64, key []byte, cause evicted.Cause, ev *evicted.List) bool {
 	s := t.shardOf(hash)
 	s.mu.Lock()
 	if s.closed {
@@ -36,12 +39,12 @@ func (t *Tier) Drop(hash uint64, key []byte, cause Cause, ev *Evicted) bool {
 }
 
 // delete returns the watches that it has ended, but for the caller's own.
-func (s *shard) delete(hash uint64, key []byte, own *watch.Watch, cause Cause) (ended *watch.Watch) {
+func (s *shard) delete(hash uint64, key []byte, own *watch.Watch, cause evicted.Cause) (ended *watch.Watch) {
 	b, slot, r, ok := s.find(hash, key)
 	copied := !ok || s.tier.mayHaveLowerCopy(&r)
 	switch {
 	case ok && s.tier.pastGrace(&r):
-		s.remove(hash, b, slot, &r, Expired)
+		s.remove(hash, b, slot, &r, evicted.Expired)
 		s.count.Expired++
 	case ok:
 		s.remove(hash, b, slot, &r, cause)

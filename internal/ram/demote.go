@@ -1,6 +1,7 @@
 package ram
 
 import (
+	"github.com/firncache/firn/internal/evicted"
 	"github.com/firncache/firn/internal/index"
 	"github.com/firncache/firn/internal/policy"
 )
@@ -9,14 +10,14 @@ import (
 // tier accepts it, and evicted otherwise, for a cause. One that is over its quota, and was never
 // read, is not offered. The lower tier has the record before its
 // entry goes here, so that it is never in neither.
-func (s *shard) evictOrDemote(e *entry, now int64, cause Cause) {
+func (s *shard) evictOrDemote(e *entry, now int64, cause evicted.Cause) {
 	to := rejected
 	switch {
-	case cause == OverQuota && !s.wasRead(&e.rec, e.freq()) && !s.tier.mayHaveLowerCopy(&e.rec): // a flood stays above
+	case cause == evicted.OverQuota && !s.wasRead(&e.rec, e.freq()) && !s.tier.mayHaveLowerCopy(&e.rec): // a flood stays above
 	case s.demotesInParts(&e.rec):
 		to = s.beginDemotion(e.hash, &e.rec, e.freq(), false)
 		if d := s.demotions.at(e.rec.off); d != nil {
-			d.quota = cause == OverQuota
+			d.quota = cause == evicted.OverQuota
 		}
 	case s.demote(e.hash, &e.rec, e.freq(), s.tier.lowerCopy(&e.rec)):
 		to = demoted
@@ -24,7 +25,7 @@ func (s *shard) evictOrDemote(e *entry, now int64, cause Cause) {
 	switch to {
 	case demoted:
 		s.noteAge(e.rec.off, now)
-		s.remove(e.hash, e.bucket, e.slot, &e.rec, Demoted)
+		s.remove(e.hash, e.bucket, e.slot, &e.rec, evicted.Demoted)
 		s.count.Demoted++
 	case rejected:
 		s.noteAge(e.rec.off, now)
@@ -33,8 +34,8 @@ func (s *shard) evictOrDemote(e *entry, now int64, cause Cause) {
 }
 
 // evict takes a record out for want of room, or for its namespace's quota.
-func (s *shard) evict(hash uint64, b *index.Bucket, slot int, r *stored, cause Cause) {
-	if cause == OverQuota {
+func (s *shard) evict(hash uint64, b *index.Bucket, slot int, r *stored, cause evicted.Cause) {
+	if cause == evicted.OverQuota {
 		s.count.OverQuota++
 		s.accountAt(r.off).quota.Load().evicted.Add(1)
 	} else {
@@ -86,7 +87,7 @@ func (s *shard) demoteCopy(hash uint64, r *stored, freq int) bool {
 // reports false, and then reports false itself. It tells OnEvict of nothing: records that
 // leave in it are added to ev. Shards that the last pass of Mirror left whole are passed
 // over, as there, while lost stays.
-func (t *Tier) DemoteAll(lost uint64, more func() bool, ev *Evicted) (all bool) {
+func (t *Tier) DemoteAll(lost uint64, more func() bool, ev *evicted.List) (all bool) {
 	if t.lower == nil {
 		return true
 	}
@@ -110,7 +111,7 @@ func (t *Tier) DemoteAll(lost uint64, more func() bool, ev *Evicted) (all bool) 
 
 // laneSegments are the segments of one lane, oldest first, by shard, and the
 // length of the longest list. Shards that are mirrored have none.
-func (t *Tier) laneSegments(q policy.Lane, lost uint64, ev *Evicted) (queues [][]uint32, longest int) {
+func (t *Tier) laneSegments(q policy.Lane, lost uint64, ev *evicted.List) (queues [][]uint32, longest int) {
 	queues = make([][]uint32, len(t.shards))
 	for k := range t.shards {
 		queues[k] = t.shards[k].laneSegments(q, lost, ev)
@@ -119,7 +120,7 @@ func (t *Tier) laneSegments(q policy.Lane, lost uint64, ev *Evicted) (queues [][
 	return queues, longest
 }
 
-func (s *shard) laneSegments(q policy.Lane, lost uint64, ev *Evicted) (ids []uint32) {
+func (s *shard) laneSegments(q policy.Lane, lost uint64, ev *evicted.List) (ids []uint32) {
 	s.mu.Lock()
 	defer s.unlock(ev)
 	if s.isMirrored(lost) {
@@ -158,7 +159,7 @@ func (s *shard) after(q policy.Lane, ids *[]uint32, least int) uint32 {
 
 // demoteSegment offers the live records that start in a segment, if it is still
 // the shard's. It reports false once more does.
-func (s *shard) demoteSegment(id uint32, more func() bool, ev *Evicted) bool {
+func (s *shard) demoteSegment(id uint32, more func() bool, ev *evicted.List) bool {
 	var w walk
 	if !more() {
 		return false

@@ -1,6 +1,7 @@
 package ram
 
 import (
+	"github.com/firncache/firn/internal/evicted"
 	"slices"
 	"time"
 )
@@ -12,7 +13,7 @@ import (
 
 // finishDemotions brings all pending demotions of the shard to their ends. One
 // goroutine at a time does; others wait for it. The caller holds no lock.
-func (s *shard) finishDemotions(ev *Evicted, patient bool) {
+func (s *shard) finishDemotions(ev *evicted.List, patient bool) {
 	s.mu.Lock()
 	for len(s.demotions) > 0 {
 		if others := s.demoting; others != nil {
@@ -36,7 +37,7 @@ func (s *shard) finishDemotions(ev *Evicted, patient bool) {
 
 // demoteInParts puts the parts of one record, and takes it out unless it stays. It
 // gives up the lock, and takes it again.
-func (s *shard) demoteInParts(d *pendingDemotion, ev *Evicted, patient bool) {
+func (s *shard) demoteInParts(d *pendingDemotion, ev *evicted.List, patient bool) {
 	waited, late, more := time.Duration(0), false, true
 	for more && s.alive(d) {
 		ended, ok, again := s.putNextPart(d)
@@ -107,31 +108,31 @@ func (s *shard) endDemotion(d *pendingDemotion) {
 	case !ok: // it cannot be
 	case d.done:
 		s.noteAge(d.off, now)
-		s.remove(d.hash, b, slot, &r, Demoted)
+		s.remove(d.hash, b, slot, &r, evicted.Demoted)
 		s.count.Demoted++
 	case s.tier.pastGrace(&r):
 		s.expire(d.hash, b, slot, &r)
 	default:
 		s.noteAge(d.off, now)
-		cause := Capacity
+		cause := evicted.Capacity
 		if d.quota {
-			cause = OverQuota
+			cause = evicted.OverQuota
 		}
 		s.evict(d.hash, b, slot, &r, cause)
 	}
 }
 
 // finishDemotions is that of the shard which ev names, if it names one.
-func (t *Tier) finishDemotions(ev *Evicted) {
-	if n := ev.demoteFirst; n != 0 {
-		ev.demoteFirst = 0
+func (t *Tier) finishDemotions(ev *evicted.List) {
+	if n := ev.DemoteFirst; n != 0 {
+		ev.DemoteFirst = 0
 		t.shards[n-1].finishDemotions(ev, false)
 	}
 }
 
 // finishDemotionsPatiently is finishDemotions for a caller whom nobody waits for.
 func (s *shard) finishDemotionsPatiently() {
-	var ev Evicted
+	var ev evicted.List
 	s.finishDemotions(&ev, true)
 	ev.Notify()
 }

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/firncache/firn/internal/evicted"
 	"github.com/firncache/firn/internal/invariants"
 )
 
@@ -174,7 +175,7 @@ func newSinking(t *testing.T) *sinking {
 	return s
 }
 
-func (s *sinking) evicted(key, _ []byte, cause Cause) {
+func (s *sinking) evicted(key, _ []byte, cause evicted.Cause) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.told = append(s.told, fmt.Sprintf("%s %d", key, cause))
@@ -268,7 +269,7 @@ func TestDemotionLate(t *testing.T) {
 func TestDemotionStays(t *testing.T) {
 	t.Parallel()
 	for name, down := range map[string]func(s *sinking) bool{
-		"all":   func(s *sinking) bool { s.DemoteAll(0, always, new(Evicted)); return true },
+		"all":   func(s *sinking) bool { s.DemoteAll(0, always, new(evicted.List)); return true },
 		"offer": func(s *sinking) bool { return s.DemoteCopy(s.Hash([]byte(s.long)), []byte(s.long)) },
 	} {
 		t.Run(name, func(t *testing.T) {

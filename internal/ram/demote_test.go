@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/firncache/firn/internal/evicted"
 	"github.com/firncache/firn/internal/policy"
 	"github.com/firncache/firn/internal/watch"
 )
@@ -44,7 +45,7 @@ func testInvalidate(t *testing.T, copied bool) {
 		}
 	}
 	key := []byte("key")
-	var left Evicted
+	var left evicted.List
 	w := watch.Watch{Written: watch.WrittenFunc(func() {})} // it outlives its own writes
 	ok := func(done bool) error {
 		if !done {
@@ -178,9 +179,9 @@ func TestReadIsRemembered(t *testing.T) {
 		t.Fatal(err)
 	}
 	fill(t, tier, 50, 50) // it does not lie in the open segment
-	tier.DemoteAll(0, always, new(Evicted))
+	tier.DemoteAll(0, always, new(evicted.List))
 	tier.Get(nil, key)
-	tier.DemoteAll(0, always, new(Evicted))
+	tier.DemoteAll(0, always, new(evicted.List))
 	s.mu.Lock()
 	s.clean(s.queues[policy.Main].head)
 	b, slot, _, ok := s.find(hash, key)
@@ -189,12 +190,12 @@ func TestReadIsRemembered(t *testing.T) {
 	}
 	b.SetFreq(slot, 0)
 	s.mu.Unlock()
-	tier.DemoteAll(0, always, new(Evicted))
+	tier.DemoteAll(0, always, new(evicted.List))
 	for _, n := range []int{100, 101, 5000} { // in place, moved, straddling
 		if err := tier.setKey(key, make([]byte, n), 0); err != nil {
 			t.Fatal(err)
 		}
-		tier.DemoteAll(0, always, new(Evicted))
+		tier.DemoteAll(0, always, new(evicted.List))
 	}
 	if want := []bool{false, true, true, true, true, true}; !slices.Equal(told, want) {
 		t.Errorf("demoted as read: %v, want %v", told, want)
@@ -411,7 +412,7 @@ func TestDemoteAllOrder(t *testing.T) {
 		fmt.Sscanf(string(key), "fill %d", &age)
 		places = append(places, place{lanes[string(key)], age})
 	}
-	tier.DemoteAll(0, always, new(Evicted))
+	tier.DemoteAll(0, always, new(evicted.List))
 	if len(places) != tier.Len() || len(places) < 100 {
 		t.Fatalf("%d of %d records were offered", len(places), tier.Len())
 	}
@@ -432,7 +433,7 @@ func TestDemoteAllOrder(t *testing.T) {
 
 	all, calls := len(places), 0
 	places = nil
-	tier.DemoteAll(0, func() bool { calls++; return calls <= 3 }, new(Evicted))
+	tier.DemoteAll(0, func() bool { calls++; return calls <= 3 }, new(evicted.List))
 	if calls != 4 || len(places) == 0 || len(places) >= all/2 {
 		t.Errorf("asked %d times, and offered %d of %d records: want an end after three segments", calls, len(places), all)
 	}
@@ -547,7 +548,7 @@ func TestLowerCopyLeavesToo(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			now, low, told := int64(1000), newLower(), 0
-			d, err := New(Config{Bytes: 64 << 10, Seed: 1, Now: func() int64 { return now }, Lower: low, OnEvict: func(key, _ []byte, _ Cause) {
+			d, err := New(Config{Bytes: 64 << 10, Seed: 1, Now: func() int64 { return now }, Lower: low, OnEvict: func(key, _ []byte, _ evicted.Cause) {
 				if string(key) == "key" {
 					told++
 				}
@@ -557,12 +558,12 @@ func TestLowerCopyLeavesToo(t *testing.T) {
 			}
 			d.janitor.once.Do(func() {})
 			t.Cleanup(d.Free)
-			d.Tell(CausesOf(Expired, Deleted, LowerEvicted))
+			d.Tell(evicted.CausesOf(evicted.Expired, evicted.Deleted, evicted.LowerEvicted))
 			if err := d.setKey([]byte("key"), []byte("value"), 2000); err != nil {
 				t.Fatal(err)
 			}
 			low.keeping = true
-			var ev Evicted
+			var ev evicted.List
 			d.DemoteAll(0, func() bool { return true }, &ev)
 			low.keeping = false
 			leave(d, &now)

@@ -117,9 +117,8 @@
 //   - lower_tier.go: the seam to a lower tier. demote.go, demote_parts.go, demotions.go,
 //     mirror.go, only_here.go, force.go,
 //     promote.go: the way there and back.
-//   - evicted.go, unlock.go: the records that OnEvict is told of when a shard is unlocked;
-//     evicted_join.go: two lists of them; evict_lower.go: those of the lower tier;
-//     cause.go: why they left.
+//   - unlock.go: the records for which OnEvict is called when a shard is unlocked, those
+//     of the lower tier too.
 //   - clock.go, sweep.go, janitor.go, slide.go: deadlines. obsolete.go: records that nobody wants.
 //   - budget.go, resize.go: the budget and its parts; SetBytes.
 //   - counters.go, stats.go, inside.go, check.go: figures, those of the live page, and the

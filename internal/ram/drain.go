@@ -1,6 +1,9 @@
 package ram
 
-import "github.com/firncache/firn/internal/policy"
+import (
+	"github.com/firncache/firn/internal/evicted"
+	"github.com/firncache/firn/internal/policy"
+)
 
 // beginDrain takes a segment out of its queue, to clean it or to evict its records. All
 // of them are evicted if the policy has kept everything for as many rounds as
@@ -36,11 +39,11 @@ func (s *shard) drainRecord(e *entry) {
 		s.keptBytes = 0
 	case s.isObsolete(&e.rec):
 		s.dropLowerCopy(e.hash, &e.rec)
-		s.remove(e.hash, e.bucket, e.slot, &e.rec, Deleted)
+		s.remove(e.hash, e.bucket, e.slot, &e.rec, evicted.Deleted)
 		s.count.Obsolete++
 		s.keptBytes = 0
 	case s.isOverQuota(e.rec.off):
-		s.evictOrDemote(e, s.drain.now, OverQuota)
+		s.evictOrDemote(e, s.drain.now, evicted.OverQuota)
 	case s.drain.cleans:
 		s.moveOrEvict(e)
 	default:
@@ -51,7 +54,7 @@ func (s *shard) drainRecord(e *entry) {
 // moveOrEvict cleans: it moves a record to the end of its lane.
 func (s *shard) moveOrEvict(e *entry) {
 	if !s.move(e, s.tier.segs[s.drain.id].lane, e.freq()) {
-		s.evictOrDemote(e, s.drain.now, Capacity)
+		s.evictOrDemote(e, s.drain.now, evicted.Capacity)
 	}
 }
 
@@ -68,7 +71,7 @@ func (s *shard) keepOrEvict(e *entry) {
 		return
 	}
 	s.ghosts.Evict(from, e.hash)
-	s.evictOrDemote(e, s.drain.now, Capacity)
+	s.evictOrDemote(e, s.drain.now, evicted.Capacity)
 	s.keptBytes = 0
 }
 

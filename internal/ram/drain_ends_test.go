@@ -2,6 +2,7 @@ package ram
 
 import (
 	"fmt"
+	"github.com/firncache/firn/internal/evicted"
 	"testing"
 	"time"
 )
@@ -117,8 +118,8 @@ func TestEvictedPanicsBetweenDrains(t *testing.T) {
 	t.Parallel()
 	d := newDrained(t, 64<<10, 0)
 	d.low.admit = func() bool { return false }
-	d.onEvict = func([]byte, []byte, Cause) { panic("evicted") }
-	d.Tell(Gone)
+	d.onEvict = func([]byte, []byte, evicted.Cause) { panic("evicted") }
+	d.Tell(evicted.Gone)
 	for range 5 {
 		func() {
 			defer func() { _ = recover() }()

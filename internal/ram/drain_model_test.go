@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/firncache/firn/internal/cachetest"
+	"github.com/firncache/firn/internal/evicted"
 	"github.com/firncache/firn/internal/invariants"
 )
 
@@ -88,7 +89,7 @@ func (m *drainModel) call() {
 			m.clear()
 		}
 	case 16:
-		m.DemoteAll(0, func() bool { return m.src.Below(20) > 0 }, new(Evicted))
+		m.DemoteAll(0, func() bool { return m.src.Below(20) > 0 }, new(evicted.List))
 	default:
 		m.n = m.keys
 		m.set(key, "value", 0)

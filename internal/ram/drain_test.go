@@ -3,6 +3,7 @@ package ram
 import (
 	"errors"
 	"fmt"
+	"github.com/firncache/firn/internal/evicted"
 	"testing"
 	"time"
 )
@@ -36,7 +37,7 @@ type drained struct {
 func newDrained(t *testing.T, size, until int64) *drained {
 	d := &drained{t: t, low: newLower(), now: 1000, until: until, values: map[string]string{}, told: map[string]int{}}
 	tier, err := New(Config{Bytes: size, MaxBytes: 4 * size, Seed: 1, Now: func() int64 { return d.now }, Lower: d.low,
-		OnEvict: func(key, _ []byte, _ Cause) { d.told[string(key)]++ }})
+		OnEvict: func(key, _ []byte, _ evicted.Cause) { d.told[string(key)]++ }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -228,7 +229,7 @@ func TestBetweenSteps(t *testing.T) {
 		},
 		"another drain under way": func(d *drained) {
 			s := &d.shards[0]
-			var left Evicted
+			var left evicted.List
 			if freed, _ := s.reclaim(&left, always); !freed {
 				d.t.Error("there is nothing to reclaim")
 			}
@@ -273,7 +274,7 @@ func TestBetweenSteps(t *testing.T) {
 			offered := map[string]int{}
 			d.low.seen = func(_ uint64, key []byte, _ bool) { offered[string(key)]++ }
 			d.low.keeping = true
-			d.DemoteAll(0, always, new(Evicted))
+			d.DemoteAll(0, always, new(evicted.List))
 			d.low.seen, d.low.keeping = nil, false
 			for _, key := range d.ahead() {
 				if offered[key] != 1 {

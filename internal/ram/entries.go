@@ -1,6 +1,7 @@
 package ram
 
 import (
+	"github.com/firncache/firn/internal/evicted"
 	"github.com/firncache/firn/internal/index"
 	"github.com/firncache/firn/internal/watch"
 )
@@ -22,7 +23,7 @@ func (s *shard) find(hash uint64, key []byte) (b *index.Bucket, slot int, r stor
 }
 
 // remove takes a record out of the tier, and notes it for OnEvict.
-func (s *shard) remove(hash uint64, b *index.Bucket, slot int, r *stored, cause Cause) {
+func (s *shard) remove(hash uint64, b *index.Bucket, slot int, r *stored, cause evicted.Cause) {
 	s.noteEvicted(r, cause)
 	s.takeOut(hash, b, slot, r)
 }
@@ -54,14 +55,14 @@ func (s *shard) retireChunks() (n int) {
 // expire takes a record out that is past its grace.
 func (s *shard) expire(hash uint64, b *index.Bucket, slot int, r *stored) {
 	s.dropLowerCopy(hash, r)
-	s.remove(hash, b, slot, r, Expired)
+	s.remove(hash, b, slot, r, evicted.Expired)
 	s.count.Expired++
 }
 
 // dropLowerCopy takes the lower tier's copy of a record out that leaves the cache, where
 // OnEvict is called for what leaves the lower tier: of one value it is called once.
 func (s *shard) dropLowerCopy(hash uint64, r *stored) {
-	if s.tier.Tells(LowerEvicted) && s.tier.lower != nil && s.tier.mayHaveLowerCopy(r) {
+	if s.tier.Tells(evicted.LowerEvicted) && s.tier.lower != nil && s.tier.mayHaveLowerCopy(r) {
 		s.tier.lower.Invalidate(hash)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/firncache/firn/internal/evicted"
 	"github.com/firncache/firn/internal/invariants"
 )
 
@@ -58,7 +59,7 @@ func (s *stepped) add(key string, deadline int64) {
 
 // evicted looks now and then how many records have left and were not told of, and
 // that nobody holds a lock.
-func (s *stepped) evicted(key, value []byte, _ Cause) {
+func (s *stepped) evicted(key, value []byte, _ evicted.Cause) {
 	if s.told%64 == 0 {
 		s.most = max(s.most, s.set-s.Len()-s.told)
 		s.unlocked()
@@ -101,8 +102,8 @@ func TestEvictedIsToldInSteps(t *testing.T) {
 			if n := s.Len(); s.told != s.set-n || s.told < s.set/2 {
 				t.Errorf("%d records were stored, %d are there, Evicted was told of %d", s.set, n, s.told)
 			}
-			size := steppedValue + len("key-000000") + int(sizeOf[copiedRecord]())
-			if bytes, most := s.most*size, step+2*int(s.segSize()); bytes > most {
+			size := steppedValue + len("key-000000") + 24
+			if bytes, most := s.most*size, evicted.Step+2*int(s.segSize()); bytes > most {
 				t.Errorf("%d bytes were held at once: want at most %d", bytes, most)
 			}
 			if err := s.Check(); err != nil {
@@ -131,7 +132,7 @@ func TestSetDuringShrink(t *testing.T) {
 			s.add(fmt.Sprintf("during-%05d", sets), 0)
 			sets++
 		}
-		if n := (s.Stats().Evicted - before) * steppedValue; n > step {
+		if n := (s.Stats().Evicted - before) * steppedValue; n > evicted.Step {
 			t.Fatalf("to store %d bytes, %d had to go: want at most a step", 5*s.segSize(), n)
 		}
 		busy = false
@@ -242,7 +243,7 @@ func TestStepsMeet(t *testing.T) {
 	var now atomic.Int64
 	now.Store(1000)
 	calls := 0
-	tier, err := New(Config{Bytes: 1 << 20, MaxBytes: 4 << 20, Seed: 1, Now: now.Load, OnEvict: func(key, _ []byte, _ Cause) {
+	tier, err := New(Config{Bytes: 1 << 20, MaxBytes: 4 << 20, Seed: 1, Now: now.Load, OnEvict: func(key, _ []byte, _ evicted.Cause) {
 		mu.Lock()
 		told[string(key)]++
 		calls++

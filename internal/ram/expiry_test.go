@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/firncache/firn/internal/clock"
+	"github.com/firncache/firn/internal/evicted"
 )
 
 // Nothing outlives its deadline because OnEvict of another record takes long.
@@ -17,7 +18,7 @@ func TestExpiryWhileEvictedWaits(t *testing.T) {
 		tier, err := New(Config{
 			Bytes: MinBytes, Seed: 1, Ticking: true,
 			Now: func() int64 { return 1000 + time.Since(start).Milliseconds() },
-			OnEvict: func(key, _ []byte, _ Cause) {
+			OnEvict: func(key, _ []byte, _ evicted.Cause) {
 				entered <- string(key)
 				<-leave
 			},

@@ -1,5 +1,7 @@
 package ram
 
+import "github.com/firncache/firn/internal/evicted"
+
 // DemoteCopy gives the lower tier a copy of a key's live record, as one that was read. It
 // reports whether the lower tier has it now.
 func (t *Tier) DemoteCopy(hash uint64, key []byte) bool {
@@ -19,7 +21,7 @@ func (t *Tier) DemoteCopy(hash uint64, key []byte) bool {
 
 // SetQuietly is Set that adds the evicted records to ev, which the caller
 // notifies later: it may be called under a lock.
-func (t *Tier) SetQuietly(hash uint64, key, value []byte, deadline int64, ev *Evicted) error {
+func (t *Tier) SetQuietly(hash uint64, key, value []byte, deadline int64, ev *evicted.List) error {
 	if deadline != 0 {
 		t.expectExpiry()
 	}

@@ -1,5 +1,7 @@
 package ram
 
+import "github.com/firncache/firn/internal/evicted"
+
 // Evict takes the records of which pick reports true out, as if their room were needed,
 // for tests: they are demoted, if demote says so and the lower tier accepts them, and
 // evicted otherwise. The lower tier loses its copies of those. It reports how many they
@@ -28,10 +30,10 @@ func (s *shard) forceOut(hash uint64, key []byte, demote bool) bool {
 	switch e := (&entry{hash, b, slot, r}); {
 	case !ok:
 	case demote:
-		s.evictOrDemote(e, now, Capacity)
+		s.evictOrDemote(e, now, evicted.Capacity)
 	default:
 		s.noteAge(r.off, now)
-		s.remove(hash, b, slot, &r, Capacity)
+		s.remove(hash, b, slot, &r, evicted.Capacity)
 		s.count.Evicted++
 		if s.tier.lower != nil {
 			s.tier.lower.Invalidate(hash)

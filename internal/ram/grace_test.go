@@ -3,6 +3,7 @@ package ram
 import (
 	"bytes"
 	"fmt"
+	"github.com/firncache/firn/internal/evicted"
 	"math/rand/v2"
 	"testing"
 )
@@ -44,15 +45,15 @@ func newGraceModel(t *testing.T, size, grace int64) *graceModel {
 }
 
 // evicted sees why a record left: it is still in the map.
-func (m *graceModel) evicted(key, value []byte, cause Cause) {
+func (m *graceModel) evicted(key, value []byte, cause evicted.Cause) {
 	r := m.want[string(key)]
 	if !bytes.Equal(value, r.value) {
 		m.Errorf("key %s left with %d bytes, want %d", key, len(value), len(r.value))
 	}
-	if gone := r.expired(m.now, m.grace); gone != (cause == Expired) && cause != Deleted {
+	if gone := r.expired(m.now, m.grace); gone != (cause == evicted.Expired) && cause != evicted.Deleted {
 		m.Errorf("key %s left for cause %d at %d: its deadline is %d, its grace %d", key, cause, m.now, r.deadline, m.grace)
 	}
-	if cause == Expired {
+	if cause == evicted.Expired {
 		m.over++
 	}
 }
@@ -104,7 +105,7 @@ func (m *graceModel) step(rng *rand.Rand, keys int) {
 				m.Errorf("key %s is demoted past its grace", key)
 			}
 		}
-		m.tier.DemoteAll(0, always, new(Evicted))
+		m.tier.DemoteAll(0, always, new(evicted.List))
 		m.low.keeping = false
 	case 4, 5, 6:
 		m.check(key)
@@ -189,7 +190,7 @@ func TestGraceEnds(t *testing.T) {
 		_, _, stale := m.tier.peekStaleKey(nil, key)
 		offered := false
 		m.low.seen = func(uint64, []byte, bool) { offered = true }
-		m.tier.DemoteAll(0, always, new(Evicted))
+		m.tier.DemoteAll(0, always, new(evicted.List))
 		m.tier.Sweep()
 		if n := m.tier.Len(); live != c.live || stale != c.stale || offered != c.stale || n != c.entries {
 			t.Errorf("at %d: live %v, stale %v, offered to the lower tier %v, %d entries: want %v, %v, and %d", c.now, live, stale, offered, n, c.live, c.stale, c.entries)

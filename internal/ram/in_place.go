@@ -1,6 +1,7 @@
 package ram
 
 import (
+	"github.com/firncache/firn/internal/evicted"
 	"github.com/firncache/firn/internal/index"
 	"github.com/firncache/firn/internal/record"
 )
@@ -61,7 +62,7 @@ func (t *Tier) SetIfAbsent(hash uint64, key, value []byte, deadline int64) bool 
 		s.mu.Unlock()
 		return false
 	}
-	var ev Evicted
+	var ev evicted.List
 	t.finishStore(s, &r, &ev)
 	ev.Notify()
 	t.reads.count(false)
@@ -111,7 +112,7 @@ func (t *Tier) changeInPlace(s *shard, hash uint64, key []byte, r *inPlace, valu
 //
 //go:noinline
 func (t *Tier) finishInPlace(s *shard, hash uint64, key []byte, valueLen int, deadline int64, copied bool) {
-	var ev Evicted
+	var ev evicted.List
 	ended := s.noteWrite(hash, key, nil, copied)
 	s.unlock(&ev)
 	t.tellInPlace(hash, key, valueLen, deadline) // before OnEvict, which may change the caller's key

@@ -3,6 +3,7 @@ package ram
 import (
 	"encoding/binary"
 	"fmt"
+	"github.com/firncache/firn/internal/evicted"
 	"github.com/firncache/firn/internal/watch"
 	"math"
 	"testing"
@@ -58,8 +59,8 @@ func TestInPlace(t *testing.T) {
 
 func testInPlace(t *testing.T, name string, begin func(*Tier, []byte), change func(t *Tier, key []byte) (done, want bool, value []byte)) {
 	below, replaced := newLower(), 0
-	tier, err := New(Config{Bytes: MinBytes, Seed: 1, Now: func() int64 { return 1000 }, Lower: below, OnEvict: func(_, value []byte, cause Cause) {
-		if cause == Replaced {
+	tier, err := New(Config{Bytes: MinBytes, Seed: 1, Now: func() int64 { return 1000 }, Lower: below, OnEvict: func(_, value []byte, cause evicted.Cause) {
+		if cause == evicted.Replaced {
 			replaced++
 		}
 	}})

@@ -6,6 +6,7 @@ import (
 	"os"
 	"sync/atomic"
 
+	"github.com/firncache/firn/internal/evicted"
 	"github.com/firncache/firn/internal/histogram"
 	"github.com/firncache/firn/internal/index"
 	"github.com/firncache/firn/internal/offheap"
@@ -83,7 +84,7 @@ func unreserved(cfg *Config, g geometry) *Tier {
 	t.simulations.init(cfg.Simulation, cfg.Lower)
 	t.wantSimulated(t.simulations.mask())
 	if cfg.OnEvict != nil {
-		t.Tell(Gone)
+		t.Tell(evicted.Gone)
 	}
 	t.reads.init(g.shards)
 	t.overhead.Store(sizeOf[Tier]() + int64(g.shards)*sizeOf[shard]() + t.reads.bytes() + t.tuner.Bytes() + t.simulations.bytes() + t.probe.size())

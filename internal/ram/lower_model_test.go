@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/firncache/firn/internal/cachetest"
+	"github.com/firncache/firn/internal/evicted"
 	"github.com/firncache/firn/internal/invariants"
 	"github.com/firncache/firn/internal/watch"
 )
@@ -39,7 +40,7 @@ func newTwoTiers(t interface{ Fatal(...any) }, size int64, mask uint64, keys [][
 	h.m = &cachetest.Machine{Store: h, Clock: clock, Bytes: size, Keys: keys}
 	tier, err := New(Config{
 		Bytes: size, MaxBytes: 4 * size, Seed: 1, Now: clock.Millis, HashMask: mask, Lower: h.low,
-		OnEvict: func(key, value []byte, cause Cause) { h.m.Evicted(key, value, cachetest.Cause(cause)) },
+		OnEvict: func(key, value []byte, cause evicted.Cause) { h.m.Evicted(key, value, cachetest.Cause(cause)) },
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -142,7 +143,7 @@ func (h *twoTiers) Set(key, value []byte, ttl time.Duration) error {
 		if want == nil || h.rng.IntN(3) > 0 {
 			return h.Tier.setKey(key, value, deadline)
 		}
-		var left Evicted
+		var left evicted.List
 		defer left.Notify()
 		var watch watch.Watch
 		h.watchKey(&watch, key)
@@ -369,7 +370,7 @@ func (h *twoTiers) disturb() {
 // demoteAll sees that every live record is offered, once.
 func (h *twoTiers) demoteAll() {
 	h.low.keeping, h.offered = true, map[string]int{}
-	h.DemoteAll(3, always, new(Evicted))
+	h.DemoteAll(3, always, new(evicted.List))
 	h.low.keeping = false
 	h.Tier.All(func(key, _ []byte) bool {
 		if n := h.offered[string(key)]; n != 1 {

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/firncache/firn/internal/cachetest"
+	"github.com/firncache/firn/internal/evicted"
 	"github.com/firncache/firn/internal/invariants"
 	"github.com/firncache/firn/internal/policy"
 )
@@ -143,7 +144,7 @@ func (s *lowerStress) disturb(rounds int) {
 			s.try(s.tier.Reserve(next - reserved))
 			reserved = next
 		case 2:
-			s.tier.DemoteAll(0, always, new(Evicted))
+			s.tier.DemoteAll(0, always, new(evicted.List))
 		case 3:
 			for range 2 { // the first finds what has not changed by the second
 				s.tier.Mirror(rng.Uint64N(2), always)
@@ -189,7 +190,7 @@ func (s *lowerStress) run(thousands int) error {
 	if err := s.failed.Load(); err != nil {
 		return *err
 	}
-	s.tier.DemoteAll(3, always, new(Evicted)) // if the writers were too slow for one of disturb's
+	s.tier.DemoteAll(3, always, new(evicted.List)) // if the writers were too slow for one of disturb's
 	return errors.Join(s.low.failure(), s.tier.Check(), s.quiet())
 }
 

@@ -1,5 +1,7 @@
 package ram
 
+import "github.com/firncache/firn/internal/evicted"
+
 // Unmirrored is what a pass of Mirror leaves in this tier alone.
 type Unmirrored struct{ Records, Bytes int64 }
 
@@ -43,9 +45,9 @@ func (s *shard) mirror(lost uint64, more func() bool) (left Unmirrored, all bool
 		at = s.mirrorFrom(at, &left)
 		s.unlockAside()
 	}
-	var ev Evicted
+	var ev evicted.List
 	s.finishDemotions(&ev, false)
-	ev.notifyAside()
+	ev.NotifyAside()
 	s.mu.Lock()
 	left.Records += s.aborted.records - before.records
 	left.Bytes += s.aborted.bytes - before.bytes

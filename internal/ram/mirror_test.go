@@ -2,6 +2,7 @@ package ram
 
 import (
 	"fmt"
+	"github.com/firncache/firn/internal/evicted"
 	"testing"
 )
 
@@ -138,7 +139,7 @@ func TestMirroredIsNotDemotedAgain(t *testing.T) {
 	offered := func(lost uint64) (n int) {
 		low.seen = func(uint64, []byte, bool) { n++ }
 		defer func() { low.seen = nil }()
-		if !tier.DemoteAll(lost, always, new(Evicted)) {
+		if !tier.DemoteAll(lost, always, new(evicted.List)) {
 			t.Error("DemoteAll has ended early")
 		}
 		return n

@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/firncache/firn/internal/cachetest"
+	"github.com/firncache/firn/internal/evicted"
 	"github.com/firncache/firn/internal/invariants"
 )
 
@@ -96,7 +97,7 @@ func newMachineOf(t interface{ Fatal(...any) }, cfg Config, bytes int64, mask ui
 	clock := &cachetest.Clock{}
 	m := &cachetest.Machine{Clock: clock, Bytes: bytes, Keys: keys}
 	cfg.Bytes, cfg.MaxBytes, cfg.Seed, cfg.Now, cfg.HashMask = bytes, 4*bytes, 1, clock.Millis, mask
-	cfg.OnEvict = func(key, value []byte, cause Cause) { m.Evicted(key, value, cachetest.Cause(cause)) }
+	cfg.OnEvict = func(key, value []byte, cause evicted.Cause) { m.Evicted(key, value, cachetest.Cause(cause)) }
 	tier, err := New(cfg)
 	if err != nil {
 		t.Fatal(err)

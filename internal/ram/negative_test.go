@@ -2,6 +2,7 @@ package ram
 
 import (
 	"fmt"
+	"github.com/firncache/firn/internal/evicted"
 	"math/rand/v2"
 	"sync/atomic"
 	"testing"
@@ -14,8 +15,8 @@ func TestPeekStale(t *testing.T) {
 	const grace = 5000
 	var clock atomic.Int64
 	clock.Store(1000)
-	var told [Deleted + 1]atomic.Int64
-	tier, err := New(Config{Bytes: 1 << 20, Seed: 1, Now: clock.Load, Grace: grace, OnEvict: func(key, value []byte, cause Cause) {
+	var told [evicted.Deleted + 1]atomic.Int64
+	tier, err := New(Config{Bytes: 1 << 20, Seed: 1, Now: clock.Load, Grace: grace, OnEvict: func(key, value []byte, cause evicted.Cause) {
 		if len(value) == 0 {
 			t.Errorf("told of the negative %q", key)
 		}
@@ -96,7 +97,7 @@ func TestPeekStale(t *testing.T) {
 			t.Errorf("%s with deadline %d: %v in the end", key, e.deadline, ok)
 		}
 	}
-	for _, cause := range []Cause{Expired, Replaced, Deleted} {
+	for _, cause := range []evicted.Cause{evicted.Expired, evicted.Replaced, evicted.Deleted} {
 		if told[cause].Load() == 0 {
 			t.Errorf("never told of cause %d", cause)
 		}

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/firncache/firn/internal/evicted"
 	"github.com/firncache/firn/internal/invariants"
 )
 
@@ -66,7 +67,7 @@ func TestOverwriteInPlace(t *testing.T) {
 			events := 0
 			cfg := Config{Bytes: 1 << 20, Seed: 1, Now: func() int64 { return 1000 }}
 			if told {
-				cfg.OnEvict = func(_, _ []byte, _ Cause) { events++ }
+				cfg.OnEvict = func(_, _ []byte, _ evicted.Cause) { events++ }
 			}
 			tier, err := New(cfg)
 			if err != nil {
@@ -110,7 +111,7 @@ func newFastAndSlow(t *testing.T, mask uint64, told, below bool, now func() int6
 	for i := range p.tiers {
 		cfg := Config{Bytes: 256 << 10, Seed: 1, Now: now, Grace: 500, HashMask: mask}
 		if told {
-			cfg.OnEvict = func(key, value []byte, cause Cause) { fmt.Fprintf(&p.told[i], "%x %x %d\n", key, value, cause) }
+			cfg.OnEvict = func(key, value []byte, cause evicted.Cause) { fmt.Fprintf(&p.told[i], "%x %x %d\n", key, value, cause) }
 		}
 		if below {
 			p.lows[i] = newLower()
@@ -130,7 +131,7 @@ func newFastAndSlow(t *testing.T, mask uint64, told, below bool, now func() int6
 
 // set stores a record in both.
 func (p *fastAndSlow) set(key, value []byte, deadline int64) (fast, slow error) {
-	var left Evicted
+	var left evicted.List
 	hash := p.tiers[0].Hash(key)
 	if deadline&1 == 0 {
 		fast = p.tiers[0].Set(hash, key, value, deadline)
@@ -207,7 +208,7 @@ func testFastAndSlow(t *testing.T, mask uint64, told, below bool) {
 			for i, tier := range p.tiers {
 				if below {
 					p.lows[i].keeping = true
-					tier.DemoteAll(0, always, new(Evicted))
+					tier.DemoteAll(0, always, new(evicted.List))
 					p.lows[i].keeping = false
 				}
 			}

@@ -1,5 +1,7 @@
 package ram
 
+import "github.com/firncache/firn/internal/evicted"
+
 // PromoteTouched is Promote of a record with a later deadline than it was read with.
 func (t *Tier) PromoteTouched(hash uint64, key, value []byte, deadline int64, token uint64) bool {
 	return t.promoteWith(wasRead|lowerCopy|olderCopy, hash, key, value, deadline, token)
@@ -21,7 +23,7 @@ func (t *Tier) promoteWith(flags uint32, hash uint64, key, value []byte, deadlin
 	if deadline != 0 {
 		t.expectExpiry()
 	}
-	var ev Evicted
+	var ev evicted.List
 	ok := t.promote(&r, token, &ev)
 	ev.Notify()
 	if ok {
@@ -32,7 +34,7 @@ func (t *Tier) promoteWith(flags uint32, hash uint64, key, value []byte, deadlin
 
 // promote tries until the shard has the segments that the record takes. To get
 // them it gives up the lock, and then asks everything again.
-func (t *Tier) promote(r *newRecord, token uint64, ev *Evicted) bool {
+func (t *Tier) promote(r *newRecord, token uint64, ev *evicted.List) bool {
 	s := t.shardOf(r.hash)
 	s.mu.Lock()
 	for s.promotable(r, token) {

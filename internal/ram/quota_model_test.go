@@ -8,6 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/firncache/firn/internal/evicted"
 	"github.com/firncache/firn/internal/invariants"
 )
 
@@ -21,16 +22,16 @@ type quotaModel struct {
 	quotas [3]*Quota
 	number [3]uint64 // of the current generation
 	last   uint64
-	causes map[Cause]int
+	causes map[evicted.Cause]int
 }
 
 // newQuotaModel makes one over so many bytes; with parts, over a lower tier that takes long records
 // in parts.
 func newQuotaModel(t interface{ Fatalf(string, ...any) }, bytes int64, below func(n int) int, over LowerTier, parts bool) *quotaModel {
-	m := &quotaModel{t: t, below: below, now: 1000, causes: map[Cause]int{}, limits: [3]int64{0, min(bytes/4, 60_000), min(bytes/20, 12_000)}}
+	m := &quotaModel{t: t, below: below, now: 1000, causes: map[evicted.Cause]int{}, limits: [3]int64{0, min(bytes/4, 60_000), min(bytes/20, 12_000)}}
 	tier, err := New(Config{
 		Bytes: bytes, MaxBytes: 2 * bytes, Seed: 1, Lower: over, Now: func() int64 { return m.now },
-		OnEvict: func(_, _ []byte, cause Cause) { m.causes[cause]++ },
+		OnEvict: func(_, _ []byte, cause evicted.Cause) { m.causes[cause]++ },
 	})
 	if err != nil {
 		t.Fatalf("%v", err)
@@ -131,9 +132,9 @@ func (m *quotaModel) check() {
 	if err := m.tier.Check(); err != nil {
 		m.t.Fatalf("%v", err)
 	}
-	if n := m.tier.Stats().OverQuota; n != uint64(m.causes[OverQuota]) || n != m.quotas[1].Evicted()+m.quotas[2].Evicted() {
+	if n := m.tier.Stats().OverQuota; n != uint64(m.causes[evicted.OverQuota]) || n != m.quotas[1].Evicted()+m.quotas[2].Evicted() {
 		m.t.Fatalf("%d records left for a quota, by the counter; OnEvict heard of %d, the quotas of %d and %d",
-			n, m.causes[OverQuota], m.quotas[1].Evicted(), m.quotas[2].Evicted())
+			n, m.causes[evicted.OverQuota], m.quotas[1].Evicted(), m.quotas[2].Evicted())
 	}
 }
 

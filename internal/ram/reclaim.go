@@ -1,6 +1,9 @@
 package ram
 
-import "github.com/firncache/firn/internal/policy"
+import (
+	"github.com/firncache/firn/internal/evicted"
+	"github.com/firncache/firn/internal/policy"
+)
 
 // reclaim frees about one segment, a step at a time: a mostly dead one is cleaned,
 // otherwise the policy's lane gives up its oldest. Several callers do the steps of one
@@ -8,14 +11,14 @@ import "github.com/firncache/firn/internal/policy"
 // step, with no lock held; if it says that no record may leave now, may is false. freed
 // is false if the shard has no segment to free, or if long records have to be demoted
 // first, which ev tells then. The evicted records are added to ev.
-func (s *shard) reclaim(ev *Evicted, mayGo func() bool) (freed, may bool) {
+func (s *shard) reclaim(ev *evicted.List, mayGo func() bool) (freed, may bool) {
 	if !mayGo() {
 		return false, false
 	}
 	s.mu.Lock()
 	for ended := s.drain.ended; s.drain.ended == ended; {
 		if s.demotions.leaving() {
-			ev.demoteFirst = s.number
+			ev.DemoteFirst = s.number
 			s.unlock(ev)
 			return false, true
 		}
@@ -34,7 +37,7 @@ func (s *shard) reclaim(ev *Evicted, mayGo func() bool) (freed, may bool) {
 		s.mu.Lock()
 	}
 	if s.demotions.leaving() {
-		ev.demoteFirst = s.number
+		ev.DemoteFirst = s.number
 	}
 	s.returnSpare()
 	s.unlock(ev)
@@ -124,7 +127,7 @@ func (t *Tier) Quota(number uint64, limit int64) *Quota {
 // holdQuota has records leave after one was stored, until its namespace is within its quota, or
 // near to that after a few steps. It waits for the lower tier as a write that lacks segments does.
 // The caller holds no lock.
-func (t *Tier) holdQuota(s *shard, r *newRecord, ev *Evicted) {
+func (t *Tier) holdQuota(s *shard, r *newRecord, ev *evicted.List) {
 	a := t.quotas.of(r.key)
 	if a == nil {
 		return
@@ -143,7 +146,7 @@ func (t *Tier) holdQuota(s *shard, r *newRecord, ev *Evicted) {
 
 // quotaStep does a step of the eviction for a quota, in a shard that holds much of it. It reports
 // false if there is nothing to evict.
-func (t *Tier) quotaStep(q *Quota, self *shard, ev *Evicted) bool {
+func (t *Tier) quotaStep(q *Quota, self *shard, ev *evicted.List) bool {
 	a := q.next()
 	if a == nil {
 		return false
@@ -153,7 +156,7 @@ func (t *Tier) quotaStep(q *Quota, self *shard, ev *Evicted) bool {
 	did := !s.closed && s.evictCounted(a, q)
 	s.countAges()
 	if s.demotions.leaving() {
-		ev.demoteFirst = s.number
+		ev.DemoteFirst = s.number
 	}
 	s.returnSpare()
 	s.unlock(ev)
@@ -251,7 +254,7 @@ func (s *shard) meet(a *account, q *Quota, r *stored) {
 		return
 	default:
 		s.ghosts.Evict(from, hash)
-		s.evictOrDemote(&e, t.clock.now(), OverQuota)
+		s.evictOrDemote(&e, t.clock.now(), evicted.OverQuota)
 	}
 	h.kept = 0
 }

@@ -1,5 +1,7 @@
 package ram
 
+import "github.com/firncache/firn/internal/evicted"
+
 // A segment that is freed when a write lacks it costs that one write all of the
 // drain. Once the tier is full, each write therefore does a part of that ahead of
 // need: as many steps of a drain as free what it has stored, while few segments are free.
@@ -29,7 +31,7 @@ const (
 
 // reclaimAhead does steps of a drain while there is need, and the lower tier has room
 // for demotions. The caller holds no shard's lock.
-func (t *Tier) reclaimAhead(s *shard, steps int, ev *Evicted) {
+func (t *Tier) reclaimAhead(s *shard, steps int, ev *evicted.List) {
 	for ; steps > 0 && t.pool.short(t.freeAhead) && t.lowerReady(); steps-- {
 		s.reclaimStepAhead(ev)
 	}
@@ -37,7 +39,7 @@ func (t *Tier) reclaimAhead(s *shard, steps int, ev *Evicted) {
 
 // reclaimStepAhead does a step of the drain that is under way in the shard, or one in
 // the shard that is next to give a segment up.
-func (s *shard) reclaimStepAhead(ev *Evicted) {
+func (s *shard) reclaimStepAhead(ev *evicted.List) {
 	s.mu.Lock()
 	if s.drain.id == 0 {
 		s.unlock(ev)

@@ -2,6 +2,7 @@ package ram
 
 import (
 	"encoding/binary"
+	"github.com/firncache/firn/internal/evicted"
 	"math/rand/v2"
 	"testing"
 )
@@ -56,7 +57,7 @@ func TestNoStepAheadWithoutNeed(t *testing.T) {
 			d.Tier.freeAhead = d.pool.limit
 		}
 		before := d.low.accepted
-		var left Evicted
+		var left evicted.List
 		d.reclaimAhead(&d.shards[0], 1, &left)
 		left.Notify()
 		if n := d.low.accepted - before; n > 0 != c.want {

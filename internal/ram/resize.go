@@ -1,6 +1,9 @@
 package ram
 
-import "fmt"
+import (
+	"fmt"
+	"github.com/firncache/firn/internal/evicted"
+)
 
 // Full reports whether records have left for want of room since there was room for all.
 func (t *Tier) Full() bool { return t.full.Load() }
@@ -77,7 +80,7 @@ func (t *Tier) shrink(keepSpare bool) {
 		}
 	}()
 	for more := true; more; {
-		var ev Evicted
+		var ev evicted.List
 		event, stuck := t.pool.lastEvent(), false
 		more, stuck = t.shrinkStep(&ev)
 		t.finishDemotions(&ev)
@@ -97,21 +100,21 @@ func (t *Tier) shrink(keepSpare bool) {
 }
 
 // stepSegments is how many segments make a step.
-func (t *Tier) stepSegments() int { return step >> t.segShift }
+func (t *Tier) stepSegments() int { return evicted.Step >> t.segShift }
 
 // shrinkStep lowers the limit by a step and reclaims the segments beyond it. It reports
 // whether there is more to do, and whether no shard holds anything to reclaim:
 // writes may hold segments for a moment.
-func (t *Tier) shrinkStep(ev *Evicted) (more, stuck bool) {
+func (t *Tier) shrinkStep(ev *evicted.List) (more, stuck bool) {
 	t.janitor.sweeping.Lock() // Close waits for it, and then nothing is touched any more
 	defer t.janitor.sweeping.Unlock()
 	if t.closed.Load() {
 		return false, false
 	}
 	goal, more := t.pool.lower(t.stepSegments())
-	for t.pool.over(goal) && !ev.full() && ev.demoteFirst == 0 {
+	for t.pool.over(goal) && !ev.Full() && ev.DemoteFirst == 0 {
 		if freed, _ := t.victimShard(&t.shards[0]).reclaim(ev, always); !freed {
-			return more || ev.demoteFirst != 0, ev.demoteFirst == 0
+			return more || ev.DemoteFirst != 0, ev.DemoteFirst == 0
 		}
 	}
 	return more, false
@@ -140,7 +143,7 @@ func (t *Tier) decommit(first, n uint32) {
 func (t *Tier) HoldQuota(q *Quota) {
 	t.quotas.charge(sizeOf[account](), sizeOf[holding](), t.Reserve)
 	for more := true; more && q.Used() > q.max.Load() && !t.closed.Load(); {
-		var ev Evicted
+		var ev evicted.List
 		more = t.quotaStep(q, &t.shards[0], &ev)
 		ev.Notify()
 	}

@@ -3,6 +3,7 @@ package ram
 import (
 	"sync/atomic"
 
+	"github.com/firncache/firn/internal/evicted"
 	"github.com/firncache/firn/internal/index"
 	"github.com/firncache/firn/internal/offheap"
 	"github.com/firncache/firn/internal/policy"
@@ -55,7 +56,7 @@ func (s *shard) tells(copied bool) bool {
 //
 //go:noinline
 func (t *Tier) setRest(s *shard, done, copied bool, hash uint64, key, value []byte, deadline int64) (err error) {
-	var ev Evicted
+	var ev evicted.List
 	if done {
 		ended := s.noteWrite(hash, key, nil, copied)
 		s.unlock(&ev)
@@ -64,10 +65,10 @@ func (t *Tier) setRest(s *shard, done, copied bool, hash uint64, key, value []by
 		s.prefetchGhost(hash) // the key is absent, perhaps, and this is asked for its lane
 		r := t.newRecord(hash, key, value, deadline)
 		if err = t.store(s, &r, &ev); err != nil {
-			t.Drop(hash, key, Deleted, &ev)
+			t.Drop(hash, key, evicted.Deleted, &ev)
 		}
 	}
-	if ev.first != nil {
+	if !ev.Empty() {
 		ev.Notify()
 	}
 	if err == nil {
@@ -145,7 +146,7 @@ func (s *shard) overwrite(off uint64, shape record.Shape, value []byte, deadline
 
 // store tries until the shard has the segments that the record takes. It is
 // called with the shard locked, and unlocks it.
-func (t *Tier) store(s *shard, r *newRecord, ev *Evicted) error {
+func (t *Tier) store(s *shard, r *newRecord, ev *evicted.List) error {
 	for {
 		if s.closed || !t.fits(r) {
 			s.endWrite(r, ev)
@@ -177,7 +178,7 @@ func (t *Tier) store(s *shard, r *newRecord, ev *Evicted) error {
 
 // finishStore notifies of a record that was stored. It is called with the shard locked, and
 // unlocks it.
-func (t *Tier) finishStore(s *shard, r *newRecord, ev *Evicted) {
+func (t *Tier) finishStore(s *shard, r *newRecord, ev *evicted.List) {
 	ended, owes := s.noteWrite(r.hash, r.key, r.watch, r.invalidates), s.owesDrainSteps()
 	s.endWrite(r, ev)
 	ended.CallWritten()

@@ -1,6 +1,7 @@
 package ram
 
 import (
+	"github.com/firncache/firn/internal/evicted"
 	"github.com/firncache/firn/internal/record"
 	"github.com/firncache/firn/internal/watch"
 )
@@ -25,7 +26,7 @@ func (t *Tier) Unwatch(w *watch.Watch) {
 
 // SetIf is Set of a watched key. It fails with ErrChanged if the watch is void, and
 // adds the evicted records to ev, for the caller to notify later. The watch goes on.
-func (t *Tier) SetIf(w *watch.Watch, value []byte, deadline int64, ev *Evicted) error {
+func (t *Tier) SetIf(w *watch.Watch, value []byte, deadline int64, ev *evicted.List) error {
 	r := t.newRecord(w.Hash(), w.Key(), value, deadline)
 	return t.storeIf(w, &r, ev)
 }
@@ -33,14 +34,14 @@ func (t *Tier) SetIf(w *watch.Watch, value []byte, deadline int64, ev *Evicted) 
 // UpdateIf is SetIf that keeps the deadline of the key's record, which may have been touched
 // since. If the record has left, or expired, that is what the last touch since the watch
 // began has made of it, and without any the one given.
-func (t *Tier) UpdateIf(w *watch.Watch, value []byte, deadline int64, ev *Evicted) error {
+func (t *Tier) UpdateIf(w *watch.Watch, value []byte, deadline int64, ev *evicted.List) error {
 	r := t.newRecord(w.Hash(), w.Key(), value, deadline)
 	r.keepsDeadline = true
 	return t.storeIf(w, &r, ev)
 }
 
 // storeIf stores a record for a watch.
-func (t *Tier) storeIf(w *watch.Watch, r *newRecord, ev *Evicted) error {
+func (t *Tier) storeIf(w *watch.Watch, r *newRecord, ev *evicted.List) error {
 	if r.deadline != 0 {
 		t.expectExpiry()
 	}
@@ -59,10 +60,12 @@ func (t *Tier) storeIf(w *watch.Watch, r *newRecord, ev *Evicted) error {
 
 // DeleteIf is Delete of a watched key. It fails with ErrChanged if the watch is void,
 // and adds the deleted record to ev, for the caller to notify later. The watch goes on.
-func (t *Tier) DeleteIf(w *watch.Watch, ev *Evicted) error { return t.DropIf(w, Deleted, ev) }
+func (t *Tier) DeleteIf(w *watch.Watch, ev *evicted.List) error {
+	return t.DropIf(w, evicted.Deleted, ev)
+}
 
 // DropIf is Drop of a watched key, as DeleteIf is Delete.
-func (t *Tier) DropIf(w *watch.Watch, cause Cause, ev *Evicted) error {
+func (t *Tier) DropIf(w *watch.Watch, cause evicted.Cause, ev *evicted.List) error {
 	s := t.shardOf(w.Hash())
 	s.mu.Lock()
 	if s.closed || w.Voided() {

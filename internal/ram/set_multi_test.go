@@ -3,6 +3,7 @@ package ram
 import (
 	"errors"
 	"fmt"
+	"github.com/firncache/firn/internal/evicted"
 	"slices"
 	"testing"
 )
@@ -15,7 +16,7 @@ func TestSetMultiInOrder(t *testing.T) {
 	var told, want []string
 	tier, err := New(Config{
 		Bytes: 1 << 20, Seed: 1, Now: func() int64 { return 1 },
-		OnEvict: func(key, value []byte, cause Cause) {
+		OnEvict: func(key, value []byte, cause evicted.Cause) {
 			told = append(told, fmt.Sprintf("%s: %s, %d", key, value, cause))
 		},
 	})
@@ -31,7 +32,7 @@ func TestSetMultiInOrder(t *testing.T) {
 			key, value := fmt.Sprintf("key %d", i%5), fmt.Sprintf("value %02d of %02d", i, n)
 			keys, values = append(keys, []byte(key)), append(values, []byte(value))
 			if old := last[key]; old != "" {
-				want = append(want, fmt.Sprintf("%s: %s, %d", key, old, Replaced))
+				want = append(want, fmt.Sprintf("%s: %s, %d", key, old, evicted.Replaced))
 			}
 			last[key] = value
 		}

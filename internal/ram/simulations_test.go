@@ -5,6 +5,7 @@ import (
 	"math"
 	"testing"
 
+	"github.com/firncache/firn/internal/evicted"
 	"github.com/firncache/firn/internal/invariants"
 	"github.com/firncache/firn/internal/policy/whatif"
 	"github.com/firncache/firn/internal/watch"
@@ -77,10 +78,10 @@ func (s *simulatedTier) getMultiAll() {
 	}
 }
 
-func (s *simulatedTier) ifAll(do func(w *watch.Watch, ev *Evicted) error) {
+func (s *simulatedTier) ifAll(do func(w *watch.Watch, ev *evicted.List) error) {
 	s.each(func(hash uint64, key []byte) {
 		var w watch.Watch
-		var ev Evicted
+		var ev evicted.List
 		s.Watch(&w, hash, key)
 		s.ok(do(&w, &ev))
 	})
@@ -107,7 +108,7 @@ func TestSimulationIsTold(t *testing.T) {
 			s.getAll()
 		}, 0},
 		"SetIf, Get": {func(s *simulatedTier) {
-			s.ifAll(func(w *watch.Watch, ev *Evicted) error { return s.SetIf(w, simulatedValue, 0, ev) })
+			s.ifAll(func(w *watch.Watch, ev *evicted.List) error { return s.SetIf(w, simulatedValue, 0, ev) })
 			s.getAll()
 		}, 0},
 		"Set, Delete, Get": {func(s *simulatedTier) {
@@ -117,23 +118,23 @@ func TestSimulationIsTold(t *testing.T) {
 		}, 1},
 		"Set, Drop, Get": {func(s *simulatedTier) {
 			s.setAll()
-			var ev Evicted
-			s.each(func(hash uint64, key []byte) { s.Drop(hash, key, Invalidated, &ev) })
+			var ev evicted.List
+			s.each(func(hash uint64, key []byte) { s.Drop(hash, key, evicted.Invalidated, &ev) })
 			s.getAll()
 		}, 1},
 		"Set, Clear, Get": {func(s *simulatedTier) { s.setAll(); s.Clear(); s.getAll() }, 1},
 		"Set, DeleteIf, Get": {func(s *simulatedTier) {
 			s.setAll()
-			s.ifAll(func(w *watch.Watch, ev *Evicted) error { return s.DeleteIf(w, ev) })
+			s.ifAll(func(w *watch.Watch, ev *evicted.List) error { return s.DeleteIf(w, ev) })
 			s.getAll()
 		}, 1},
 		"Set, SetIf of a negative entry, Get": {func(s *simulatedTier) {
 			s.setAll()
-			s.ifAll(func(w *watch.Watch, ev *Evicted) error { return s.SetIf(w, nil, -s.now-1000, ev) })
+			s.ifAll(func(w *watch.Watch, ev *evicted.List) error { return s.SetIf(w, nil, -s.now-1000, ev) })
 			s.getAll()
 		}, 1},
 		"SetIf of a negative entry, Get": {func(s *simulatedTier) {
-			s.ifAll(func(w *watch.Watch, ev *Evicted) error { return s.SetIf(w, nil, -s.now-1000, ev) })
+			s.ifAll(func(w *watch.Watch, ev *evicted.List) error { return s.SetIf(w, nil, -s.now-1000, ev) })
 			s.getAll()
 		}, 1},
 		"Set with a deadline, Get": {func(s *simulatedTier) {

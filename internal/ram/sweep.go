@@ -1,6 +1,7 @@
 package ram
 
 import (
+	"github.com/firncache/firn/internal/evicted"
 	"math"
 	"math/bits"
 )
@@ -11,7 +12,7 @@ import (
 // last. It locks one shard at a time, for one step at a time.
 func (t *Tier) Sweep() {
 	for id := uint32(1); id != 0; {
-		var ev Evicted
+		var ev evicted.List
 		id = t.sweepFrom(id, &ev)
 		ev.Notify()
 	}
@@ -49,13 +50,13 @@ const maxSweep = 1024
 
 // sweepFrom does a step of a sweep, and returns the segment where the next one
 // begins, 0 after the last.
-func (t *Tier) sweepFrom(id uint32, ev *Evicted) (next uint32) {
+func (t *Tier) sweepFrom(id uint32, ev *evicted.List) (next uint32) {
 	t.janitor.sweeping.Lock()
 	defer t.janitor.sweeping.Unlock()
 	now, from, end := t.clock.now(), id, t.touched()
 	w := new(walk)
 	for ; id < end && !t.closed.Load(); id++ {
-		if ev.full() || id-from == maxSweep {
+		if ev.Full() || id-from == maxSweep {
 			return id
 		}
 		if owner := t.segs[id].owner.Load(); owner != 0 {
@@ -73,7 +74,7 @@ func (t *Tier) touched() uint32 {
 }
 
 // sweep takes the expired records of one segment out, if it is due.
-func (s *shard) sweep(w *walk, id uint32, now int64, ev *Evicted) {
+func (s *shard) sweep(w *walk, id uint32, now int64, ev *evicted.List) {
 	s.mu.Lock()
 	defer s.unlock(ev)
 	seg := &s.tier.segs[id]

@@ -4,6 +4,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/firncache/firn/internal/evicted"
 	"github.com/firncache/firn/internal/histogram"
 	"github.com/firncache/firn/internal/index"
 	"github.com/firncache/firn/internal/offheap"
@@ -40,9 +41,9 @@ type Tier struct {
 	quotas       quotas
 	full         atomic.Bool // a segment was evicted since there was room for all
 	large        sync.Mutex  // held while one write gathers several segments; before shard.mu
-	onEvict      func(key, value []byte, cause Cause)
+	onEvict      func(key, value []byte, cause evicted.Cause)
 	obsolete     atomic.Pointer[func(key, head []byte) bool] // see SetObsolete
-	wants        func(key []byte, cause Cause) bool          // nil: all
+	wants        func(key []byte, cause evicted.Cause) bool  // nil: all
 	causes       atomic.Uint32                               // Causes that onEvict is told of; 0 without it
 	lower        LowerTier
 	lowerInParts LowerTierInParts // lower, if it takes long records in parts; nil: it does not
@@ -143,13 +144,13 @@ type shard struct {
 	keptBytes int64 // bytes that the policy kept since a record was last evicted
 	drain     drain
 	leavers   leavers
-	drainDebt int64         // bytes that were stored, less those for which a step of a drain was done
-	walking   uint32        // the segment whose records are being looked through, in this hold
-	walks     *walk         // those under way, the drain's excepted
-	work      work          // done in this hold
-	dead      queue         // segments that Clear has emptied, and that are still to be given back
-	held      atomic.Int64  // segments of the log that the shard holds
-	evicted   *evictedBatch // records of which OnEvict is told after unlocking
+	drainDebt int64          // bytes that were stored, less those for which a step of a drain was done
+	walking   uint32         // the segment whose records are being looked through, in this hold
+	walks     *walk          // those under way, the drain's excepted
+	work      work           // done in this hold
+	dead      queue          // segments that Clear has emptied, and that are still to be given back
+	held      atomic.Int64   // segments of the log that the shard holds
+	evicted   *evicted.Batch // records of which OnEvict is told after unlocking
 	closed    bool
 	count     Counters
 	mirrored  mirrored

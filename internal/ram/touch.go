@@ -3,6 +3,7 @@ package ram
 import (
 	"sync/atomic"
 
+	"github.com/firncache/firn/internal/evicted"
 	"github.com/firncache/firn/internal/offheap"
 	"github.com/firncache/firn/internal/record"
 )
@@ -19,7 +20,7 @@ func (t *Tier) Touch(hash uint64, key []byte, deadline int64) (ok bool, err erro
 	}
 	r := newRecord{hash: hash, key: key, deadline: deadline}
 	s := t.shardOf(hash)
-	var ev Evicted
+	var ev evicted.List
 	s.mu.Lock()
 	ok, err = t.touch(s, &r, &ev)
 	ev.Notify()
@@ -28,7 +29,7 @@ func (t *Tier) Touch(hash uint64, key []byte, deadline int64) (ok bool, err erro
 
 // touch tries until the shard has the segments that the record takes, if it needs any. It
 // is called with the shard locked, and unlocks it.
-func (t *Tier) touch(s *shard, r *newRecord, ev *Evicted) (ok bool, err error) {
+func (t *Tier) touch(s *shard, r *newRecord, ev *evicted.List) (ok bool, err error) {
 	for !s.closed {
 		found, missing := s.touchHere(r)
 		if missing == 0 {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/firncache/firn/internal/cachetest"
+	"github.com/firncache/firn/internal/evicted"
 	"github.com/firncache/firn/internal/watch"
 )
 
@@ -22,7 +23,7 @@ func TestTouch(t *testing.T) {
 				name := fmt.Sprintf("%d bytes, %d to %d", size, was, to)
 				events := 0
 				tier := newUnsampled(t, Config{Bytes: 8 << 20, Seed: 1, Now: func() int64 { return now },
-					OnEvict: func(_, _ []byte, _ Cause) { events++ }})
+					OnEvict: func(_, _ []byte, _ evicted.Cause) { events++ }})
 				key, value := []byte("key"), bytes.Repeat([]byte("v"), size)
 				if err := tier.setKey(key, value, was); err != nil {
 					t.Fatal(err)
@@ -142,7 +143,7 @@ func TestTouchOverCopy(t *testing.T) {
 				t.Errorf("to %d: a copy is below: %v, want %v", c.to, below, c.want != NoCopy)
 			}
 			low.copied = NoCopy
-			tier.DemoteAll(0, always, new(Evicted))
+			tier.DemoteAll(0, always, new(evicted.List))
 			r, _ := low.get(hash, key)
 			if r.deadline != c.to || low.copied != c.want && !(parts && c.want == OlderCopy) { // the older one went when the parts began
 				t.Errorf("to %d, in parts %v: below it expires at %d, and was said to be %d", c.to, parts, r.deadline, low.copied)

@@ -1,8 +1,21 @@
 package ram
 
-// noteEvicted copies a record that leaves, for OnEvict. It does nothing if nobody
-// listens, or if the record is a negative entry.
-func (s *shard) noteEvicted(r *stored, cause Cause) {
+import "github.com/firncache/firn/internal/evicted"
+
+// Tell sets the causes for which OnEvict, which has to be set, is called.
+func (t *Tier) Tell(causes evicted.Causes) { t.causes.Store(uint32(causes)) }
+
+// Tells reports whether OnEvict is called for a cause.
+func (t *Tier) Tells(c evicted.Cause) bool { return evicted.Causes(t.causes.Load()).Has(c) }
+
+// tellsOfWrites reports whether OnEvict is called for records that give way to others.
+func (t *Tier) tellsOfWrites() bool {
+	return t.causes.Load()&(1<<evicted.Replaced|1<<evicted.Expired) != 0
+}
+
+// noteEvicted copies a record that leaves, for OnEvict. It does nothing if OnEvict is not
+// called for the cause, or if the record is a negative entry.
+func (s *shard) noteEvicted(r *stored, cause evicted.Cause) {
 	if !s.tier.Tells(cause) || s.tier.deadline(r) < 0 {
 		return
 	}
@@ -14,12 +27,12 @@ func (s *shard) noteEvicted(r *stored, cause Cause) {
 }
 
 // noteCopy copies a key and a value for OnEvict.
-func (s *shard) noteCopy(key, value []byte, cause Cause) {
+func (s *shard) noteCopy(key, value []byte, cause evicted.Cause) {
 	if s.evicted == nil {
-		s.evicted = evictedPool.Get().(*evictedBatch)
+		s.evicted = evicted.NewBatch()
 	}
 	s.work.bytes += len(key) + len(value)
-	s.evicted.add(key, value, cause)
+	s.evicted.Add(key, value, cause)
 }
 
 // noteReplaced notes that a record gives way to another of the same key.
@@ -27,25 +40,24 @@ func (s *shard) noteReplaced(r *stored) {
 	if !s.tier.tellsOfWrites() {
 		return
 	}
-	cause := Replaced
+	cause := evicted.Replaced
 	if s.tier.pastGrace(r) {
-		cause = Expired
+		cause = evicted.Expired
 	}
 	s.noteEvicted(r, cause)
 }
 
 // unlock releases the shard, and adds the records that were noted to ev.
-func (s *shard) unlock(ev *Evicted) {
+func (s *shard) unlock(ev *evicted.List) {
 	if s.tier.unlocking != nil {
 		s.tier.unlocking(s.work)
 	}
 	s.work = work{}
 	if e := s.evicted; e != nil {
 		s.evicted = nil
-		e.to = s.tier.onEvict
-		ev.add(e)
+		ev.Add(e, s.tier.onEvict)
 	}
-	if cap(s.scratch) > keptScratch { // lest each shard keeps one of its largest record, outside the budget
+	if cap(s.scratch) > keptScratch { // else each shard keeps one of its largest record, outside the budget
 		s.tier.scratch.give(s.scratch)
 		s.scratch = nil
 	}
@@ -54,14 +66,37 @@ func (s *shard) unlock(ev *Evicted) {
 
 // unlockAside is unlockAndNotify for a caller that must not wait for the user.
 func (s *shard) unlockAside() {
-	var ev Evicted
+	var ev evicted.List
 	s.unlock(&ev)
-	ev.notifyAside()
+	ev.NotifyAside()
 }
 
 // unlockAndNotify releases the shard and notifies of the records that were noted.
 func (s *shard) unlockAndNotify() {
-	var ev Evicted
+	var ev evicted.List
 	s.unlock(&ev)
 	ev.Notify()
+}
+
+// EvictLower removes the lower tier's record of a key by calling take under the lock that
+// orders the writes of the key: because its room is needed there or, with expired, because
+// it is past its grace. If take reports that it did, and this tier has no record of the key,
+// the record has left the cache: it is added to ev, for the caller to notify later.
+func (t *Tier) EvictLower(hash uint64, key, value []byte, expired bool, take func() bool, ev *evicted.List) {
+	cause := evicted.LowerEvicted
+	if expired {
+		cause = evicted.Expired
+	}
+	s := t.shardOf(hash)
+	s.mu.Lock()
+	defer s.unlock(ev)
+	if !take() || s.closed || !t.Tells(cause) {
+		return
+	}
+	if _, _, _, here := s.find(hash, key); here {
+		return
+	}
+	if t.wants == nil || t.wants(key, cause) {
+		s.noteCopy(key, value, cause)
+	}
 }

@@ -1,6 +1,7 @@
 package ram
 
 import (
+	"github.com/firncache/firn/internal/evicted"
 	"github.com/firncache/firn/internal/watch"
 	"testing"
 )
@@ -12,9 +13,9 @@ func TestWatchDuringClear(t *testing.T) {
 	key := []byte("key")
 	var tier *Tier
 	var w watch.Watch
-	var left Evicted
+	var left evicted.List
 	told := false
-	tier, err := New(Config{Bytes: MinBytes, Seed: 1, Now: func() int64 { return 1000 }, OnEvict: func(k, _ []byte, _ Cause) {
+	tier, err := New(Config{Bytes: MinBytes, Seed: 1, Now: func() int64 { return 1000 }, OnEvict: func(k, _ []byte, _ evicted.Cause) {
 		told = true
 		if err := tier.SetIf(&w, []byte("loaded"), 0, &left); err != watch.ErrChanged {
 			t.Errorf("%v, want %v", err, watch.ErrChanged)

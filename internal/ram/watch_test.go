@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/firncache/firn/internal/evicted"
 	"github.com/firncache/firn/internal/policy"
 	"github.com/firncache/firn/internal/watch"
 )
@@ -81,7 +82,7 @@ func testWatch(t *testing.T, key []byte, mask uint64, first int64, then func(*Ti
 		t.Errorf("the watch of another key is void: %v", got)
 	}
 	before, _, there := tier.peekStaleKey(nil, key)
-	var left Evicted
+	var left evicted.List
 	if del {
 		err = tier.DeleteIf(&w, &left)
 	} else {
@@ -120,7 +121,7 @@ func TestWatchGoesOn(t *testing.T) {
 	}
 	defer tier.Close()
 	key, told := []byte("key"), 0
-	var left Evicted
+	var left evicted.List
 	a, b := watch.Watch{Written: watch.WrittenFunc(func() { told++ })}, watch.Watch{Written: watch.WrittenFunc(func() { told += 10 })}
 	tier.watchKey(&a, key)
 	tier.watchKey(&b, key)
@@ -181,7 +182,7 @@ func TestWatchAgain(t *testing.T) {
 	}
 	defer tier.Close()
 	key, other := []byte("key"), []byte("another")
-	var left Evicted
+	var left evicted.List
 	var a, b watch.Watch
 	told := watch.Watch{Written: watch.WrittenFunc(func() {
 		if !a.Voided() || !b.Voided() {
@@ -280,7 +281,7 @@ func TestWatchKnowsTouch(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	var left Evicted
+	var left evicted.List
 	for i := range manyWatches {
 		for _, to := range []int64{0, 9000, 3000} {
 			if ok, err := tier.Touch(tier.Hash(key), key, to); !ok || err != nil {

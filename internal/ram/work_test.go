@@ -7,6 +7,7 @@ import (
 	"runtime/debug"
 	"testing"
 
+	"github.com/firncache/firn/internal/evicted"
 	"github.com/firncache/firn/internal/invariants"
 	"github.com/firncache/firn/internal/policy"
 )
@@ -38,7 +39,7 @@ func newToil(t *testing.T, longest int, over, told bool) *toil {
 		l.copies += 2
 	}
 	if told {
-		cfg.OnEvict = func([]byte, []byte, Cause) {}
+		cfg.OnEvict = func([]byte, []byte, evicted.Cause) {}
 		l.copies += 2
 	}
 	tier, err := New(cfg)
@@ -114,7 +115,7 @@ func (l *toil) run() {
 	}
 	for name, do := range map[string]func(){
 		"Sweep":     func() { l.now += 10_000; l.Sweep() },
-		"DemoteAll": func() { l.DemoteAll(0, always, new(Evicted)) },
+		"DemoteAll": func() { l.DemoteAll(0, always, new(evicted.List)) },
 		"All": func() {
 			for range l.All {
 			}
@@ -217,7 +218,7 @@ func TestWhileClearGivesBack(t *testing.T) {
 		if n := s.held.Load(); n != left || n < 2 {
 			t.Fatalf("%d segments are held: want %d", n, left)
 		}
-		var ev Evicted
+		var ev evicted.List
 		if freed, _ := s.reclaim(&ev, always); !freed {
 			t.Fatal("nothing was freed")
 		}

@@ -8,9 +8,9 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/firncache/firn/internal/evicted"
 	"github.com/firncache/firn/internal/fleet"
 	"github.com/firncache/firn/internal/local"
-	"github.com/firncache/firn/internal/ram"
 	"github.com/firncache/firn/internal/shared/sharedtest"
 	"github.com/firncache/firn/internal/ssd"
 	"github.com/firncache/firn/internal/vfs/vfstest"
@@ -297,12 +297,12 @@ func TestToldOfPushes(t *testing.T) {
 	told := make(chan string, 1)
 	server := sharedtest.NewServer()
 	a := begin(t, server, false, func(cfg *Config) {
-		cfg.Evicted = func(key, value []byte, cause ram.Cause) { told <- fmt.Sprintf("%s %s %d", key, value, cause) }
+		cfg.Evicted = func(key, value []byte, cause evicted.Cause) { told <- fmt.Sprintf("%s %s %d", key, value, cause) }
 	})
 	b := begin(t, server, false)
 	a.set("k", "v1")
 	b.set("k", "v2")
-	if got, want := <-told, fmt.Sprint("k v1 ", ram.Invalidated); got != want {
+	if got, want := <-told, fmt.Sprint("k v1 ", evicted.Invalidated); got != want {
 		t.Errorf("told of %s: want %s", got, want)
 	}
 }
@@ -312,8 +312,8 @@ func TestPushesWaitForNobody(t *testing.T) {
 	t.Parallel()
 	server, told, release := sharedtest.NewServer(), make(chan string), make(chan struct{})
 	a := begin(t, server, false, func(cfg *Config) {
-		cfg.Evicted = func(key, _ []byte, cause ram.Cause) {
-			if cause == ram.Invalidated {
+		cfg.Evicted = func(key, _ []byte, cause evicted.Cause) {
+			if cause == evicted.Invalidated {
 				told <- string(key)
 				<-release
 			}

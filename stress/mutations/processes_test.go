@@ -62,6 +62,6 @@ var processes = []mutation{{
 }, {
 	guard: "the copy from before goes before a load stores",
 	file:  "internal/fleet/load.go",
-	old:   "\ts.invalidateIfWatched(w, key, ram.Replaced, ev) // the server may have another value soon\n",
+	old:   "\ts.invalidateIfWatched(w, key, evicted.Replaced, ev) // the server may have another value soon\n",
 	pkg:   "./internal/load", test: "TestOlderCopyGoesBeforeStore",
 }}

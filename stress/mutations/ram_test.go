@@ -73,12 +73,12 @@ var ramTier = []mutation{{
 }, {
 	guard: "what leaves takes its copy on the SSD along where both would be told",
 	file:  "internal/ram/entries.go",
-	old:   "if s.tier.Tells(LowerEvicted) &&",
+	old:   "if s.tier.Tells(evicted.LowerEvicted) &&",
 	new:   "if false &&",
 	pkg:   "./internal/ram", test: "TestLowerCopyLeavesToo", quick: true,
 }, {
 	guard: "what leaves the SSD has not left the cache if RAM has it",
-	file:  "internal/ram/evict_lower.go",
+	file:  "internal/ram/unlock.go",
 	old:   "; here {",
 	new:   "; here && false {",
 	pkg:   "./internal/tests/ssd", test: "TestFault24Model", quick: true,

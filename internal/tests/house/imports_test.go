@@ -28,7 +28,8 @@ const module = "github.com/firncache/firn"
 //	local  coherence  codec  hot             RAM over SSD as one store; what keeps fronts right; values as bytes, and decoded
 //	ram  ssd                                 the tiers
 //	policy  index  record  aio  registry     what stays, where it is, how it is laid out, how it is read; tags and namespaces
-//	watch  inside  advice  stats             writes of a key, noticed; what the page shows of a cache beyond Stats; what a curve means, in sentences; Stats
+//	watch  evicted                           writes of a key, noticed; records that left, and why
+//	inside  advice  stats                    what the page shows of a cache beyond Stats; what a curve means, in sentences; Stats
 //	offheap  vfs  uring  kaio  clock  memory memory and how much there is, disk, time
 //	histogram  shared                        how long things took; what a shared tier and the local ones say to each other
 //	flight                                   one request for many callers
@@ -42,23 +43,24 @@ var floors = [][]string{
 	{"internal/fleet"},
 	{"internal/local", "internal/coherence", "internal/codec", "internal/hot"},
 	{"internal/ram", "internal/ssd"},
-	{"internal/watch", "internal/policy", "internal/index", "internal/record", "internal/aio", "internal/registry", "internal/inside", "internal/advice", "internal/cachetest", "stats"},
+	{"internal/watch", "internal/evicted", "internal/policy", "internal/index", "internal/record", "internal/aio", "internal/registry", "internal/inside", "internal/advice", "internal/cachetest", "stats"},
 	{"internal/offheap", "internal/vfs", "internal/uring", "internal/kaio", "internal/clock", "internal/histogram", "internal/shared", "internal/memory", "internal/flight", "bufpool"},
 	{"internal/invariants"},
 }
 
 var allowed = map[string][]string{
 	"firntest":               {"internal/local", module, "internal/testseam", "internal/store", "internal/vfs", "internal/vfs/vfstest"},
-	".":                      {"internal/local", "internal/fleet", "internal/load", "internal/testseam", "internal/store", "internal/typed", "internal/hot", "internal/coherence", "internal/codec", "internal/ram", "internal/ssd", "stats", "internal/curve", "internal/shared", "internal/histogram", "internal/inside", "internal/memory"},
+	".":                      {"internal/evicted", "internal/local", "internal/fleet", "internal/load", "internal/testseam", "internal/store", "internal/typed", "internal/hot", "internal/coherence", "internal/codec", "internal/ram", "internal/ssd", "stats", "internal/curve", "internal/shared", "internal/histogram", "internal/inside", "internal/memory"},
 	"stats":                  {"internal/histogram"},
 	"internal/curve":         {"internal/local", "stats", "internal/advice", "internal/policy/whatif", "internal/store"},
 	"live":                   {module, "stats", "internal/inside", "internal/histogram", "internal/advice"},
-	"internal/load":          {"internal/watch", "internal/local", "internal/fleet", "internal/store", "internal/shared", "internal/ram", "internal/offheap", "internal/histogram"},
-	"internal/store":         {"internal/fleet", "internal/local", "internal/ram", "internal/ssd", "internal/shared", "internal/histogram", "internal/inside"},
-	"internal/fleet":         {"internal/watch", "internal/local", "internal/ram", "internal/shared", "internal/histogram", "internal/inside", "internal/registry", "internal/flight"},
-	"internal/local":         {"internal/watch", "internal/policy/whatif", "internal/inside", "internal/ram", "internal/ssd", "internal/shared", "internal/record", "internal/registry", "internal/vfs", "internal/clock"},
+	"internal/load":          {"internal/evicted", "internal/watch", "internal/local", "internal/fleet", "internal/store", "internal/shared", "internal/ram", "internal/offheap", "internal/histogram"},
+	"internal/store":         {"internal/evicted", "internal/fleet", "internal/local", "internal/ram", "internal/ssd", "internal/shared", "internal/histogram", "internal/inside"},
+	"internal/fleet":         {"internal/evicted", "internal/watch", "internal/local", "internal/ram", "internal/shared", "internal/histogram", "internal/inside", "internal/registry", "internal/flight"},
+	"internal/local":         {"internal/evicted", "internal/watch", "internal/policy/whatif", "internal/inside", "internal/ram", "internal/ssd", "internal/shared", "internal/record", "internal/registry", "internal/vfs", "internal/clock"},
 	"internal/watch":         {},
-	"internal/ram":           {"internal/watch", "internal/policy", "internal/policy/whatif", "internal/inside", "internal/histogram", "internal/index", "internal/clock", "internal/record", "internal/offheap", "internal/invariants", "golang.org/x/sys/cpu"},
+	"internal/evicted":       {},
+	"internal/ram":           {"internal/evicted", "internal/watch", "internal/evicted", "internal/policy", "internal/policy/whatif", "internal/inside", "internal/histogram", "internal/index", "internal/clock", "internal/record", "internal/offheap", "internal/invariants", "golang.org/x/sys/cpu"},
 	"internal/codec":         {"internal/codec/plan", "internal/offheap"},
 	"internal/codec/plan":    {"internal/offheap"},
 	"internal/testseam":      {"internal/load", "internal/store"},

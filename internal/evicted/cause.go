@@ -1,4 +1,4 @@
-package ram
+package evicted
 
 // Cause says why a record left.
 type Cause uint8
@@ -8,7 +8,7 @@ const (
 	Capacity     Cause = iota // its room was needed
 	Expired                   // its deadline and its grace passed
 	Replaced                  // its key was set again
-	Deleted                   // its key was deleted, everything was cleared, or nobody wanted it any more
+	Deleted                   // its key was deleted, everything was cleared, or it was obsolete
 	Demoted                   // its room was needed, and the lower tier has it
 	LowerEvicted              // the lower tier alone had it, and needed its room: see EvictLower
 	Invalidated               // it may not be what the shared tier has: see Drop
@@ -31,13 +31,3 @@ func (s Causes) Has(c Cause) bool { return s>>c&1 != 0 }
 
 // Gone is the causes for which a record is in neither tier, as far as this one knows.
 const Gone Causes = 1<<Capacity | 1<<Expired | 1<<Replaced | 1<<Deleted | 1<<Invalidated | 1<<OverQuota
-
-// Tell has OnEvict, which there is, be told from now on of records that leave for these
-// causes, and of no others.
-func (t *Tier) Tell(causes Causes) { t.causes.Store(uint32(causes)) }
-
-// Tells reports whether OnEvict is told of records that leave for a cause.
-func (t *Tier) Tells(c Cause) bool { return Causes(t.causes.Load()).Has(c) }
-
-// tellsOfWrites reports whether OnEvict is told of records that give way to others.
-func (t *Tier) tellsOfWrites() bool { return t.causes.Load()&(1<<Replaced|1<<Expired) != 0 }
