@@ -1,6 +1,9 @@
 package ram
 
-import "github.com/firncache/firn/internal/evicted"
+import (
+	"github.com/firncache/firn/internal/evicted"
+	"github.com/firncache/firn/internal/ram/segments"
+)
 
 // A write that lacks segments takes the free ones and makes room for the rest. It
 // holds them meanwhile, and others hold theirs. So that no write waits for another's
@@ -12,9 +15,9 @@ import "github.com/firncache/firn/internal/evicted"
 // that are evicted are added to ev. It may return fewer: the caller asks again for
 // the missing ones then. ErrNoRoom says that there are not so many: nothing can be
 // evicted any more, and no other write holds any. The caller holds no shard's lock.
-func (t *Tier) acquire(s *shard, r *newRecord, n int, ev *evicted.List) (got chain, err error) {
+func (t *Tier) acquire(s *shard, r *newRecord, n int, ev *evicted.List) (got segments.Chain, err error) {
 	if n == 2 { // which is common, and mostly there
-		if t.pool.takeFor(&r.claim, &got, n, true); got.n == n {
+		if t.pool.TakeFor(&r.claim, &got, n, true); got.N == n {
 			return got, nil
 		}
 	}
@@ -29,29 +32,29 @@ func (t *Tier) acquire(s *shard, r *newRecord, n int, ev *evicted.List) (got cha
 	default:
 		return got, err
 	}
-	return chain{}, nil
+	return segments.Chain{}, nil
 }
 
 // collect is acquire that does not wait for the lower tier, but returns errLowerBusy
 // or errDemoteFirst.
-func (t *Tier) collect(s *shard, r *newRecord, n int, ev *evicted.List) (got chain, err error) {
+func (t *Tier) collect(s *shard, r *newRecord, n int, ev *evicted.List) (got segments.Chain, err error) {
 	if n > 2 || n > 1 && !r.promoted { // one at a time, lest everything is evicted for parts of each one's need
 		switch {
 		case r.promoted:
 			if !t.large.TryLock() {
 				return got, errLowerBusy
 			}
-		case r.claim.held:
+		case r.claim.Held:
 			t.standBack(s, r, got, ev)
-			return chain{}, nil
+			return segments.Chain{}, nil
 		default:
 			t.large.Lock()
 		}
 		defer t.large.Unlock()
 	}
 	for {
-		event := t.pool.takeFor(&r.claim, &got, n, r.claim.all)
-		if got.n == n {
+		event := t.pool.TakeFor(&r.claim, &got, n, r.claim.All)
+		if got.N == n {
 			return got, nil
 		}
 		if t.closed.Load() || !t.fits(r) { // closed, or the budget was lowered meanwhile
@@ -61,12 +64,12 @@ func (t *Tier) collect(s *shard, r *newRecord, n int, ev *evicted.List) (got cha
 		case err != nil:
 			return got, err
 		case freed:
-			r.claim.all = false
-		case r.claim.held:
-			r.claim.all = true
+			r.claim.All = false
+		case r.claim.Held:
+			r.claim.All = true
 			t.standBack(s, r, got, ev)
-			return chain{}, nil
-		case t.pool.await(event):
+			return segments.Chain{}, nil
+		case t.pool.Await(event):
 		case t.closed.Load(): // which is why nothing could be reclaimed
 			return got, ErrClosed
 		default:
@@ -76,7 +79,7 @@ func (t *Tier) collect(s *shard, r *newRecord, n int, ev *evicted.List) (got cha
 }
 
 // standBack gives back all segments that a write holds.
-func (t *Tier) standBack(s *shard, r *newRecord, got chain, ev *evicted.List) {
+func (t *Tier) standBack(s *shard, r *newRecord, got segments.Chain, ev *evicted.List) {
 	s.mu.Lock()
 	s.addSpare(got)
 	s.endWrite(r, ev)
@@ -114,5 +117,5 @@ func (t *Tier) awaitLower(r *newRecord) {
 func (s *shard) endWrite(r *newRecord, ev *evicted.List) {
 	s.returnSpare()
 	s.unlock(ev)
-	s.tier.pool.endClaim(&r.claim)
+	s.tier.pool.EndClaim(&r.claim)
 }

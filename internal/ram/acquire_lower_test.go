@@ -45,7 +45,7 @@ func TestLargeWritesWaitTogether(t *testing.T) {
 			if tier.Stats().Demoted == 0 {
 				t.Fatal("the tier is not full")
 			}
-			for i := 2000; tier.pool.used > tier.pool.limit-tier.pool.reclaimOnly-segments+1; i++ { // some are free, too few for a write
+			for i := 2000; tier.pool.Used > tier.pool.Limit-tier.pool.ReclaimOnly-segments+1; i++ { // some are free, too few for a write
 				tier.deleteKey(fmt.Appendf(nil, "fill %d", i))
 			}
 			low.busy.Store(true)
@@ -63,11 +63,11 @@ func TestLargeWritesWaitTogether(t *testing.T) {
 				case <-time.After(30 * time.Second):
 					t.Error("the writes wait for one another")
 				}
-				tier.pool.mu.Lock()
-				if tier.pool.holders > 0 {
-					t.Errorf("%d writes hold segments while they wait", tier.pool.holders)
+				tier.pool.Lock()
+				if tier.pool.Holders > 0 {
+					t.Errorf("%d writes hold segments while they wait", tier.pool.Holders)
 				}
-				tier.pool.mu.Unlock()
+				tier.pool.Unlock()
 				if !tier.large.TryLock() {
 					t.Error("the turn to gather segments is held")
 				} else {

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"github.com/firncache/firn/internal/ram/segments"
 	"sync"
 	"testing"
 	"time"
@@ -30,8 +31,8 @@ func ends(t *testing.T, what string, fn func()) {
 func TestManyWritesOfSeveralSegmentsEnd(t *testing.T) {
 	t.Parallel()
 	tier := newTier(t, 64<<10)
-	var others chain
-	tier.pool.take(&others, tier.pool.limit-tier.pool.reclaimOnly-tier.pool.used-5)
+	var others segments.Chain
+	tier.pool.Take(&others, tier.pool.Limit-tier.pool.ReclaimOnly-tier.pool.Used-5)
 	segment := int(tier.segSize())
 	sizes := []int{segment * 3 / 2, segment * 7 / 4, segment / 2, segment * 5 / 2}
 	ends(t, "Set", func() {
@@ -49,8 +50,8 @@ func TestManyWritesOfSeveralSegmentsEnd(t *testing.T) {
 		}
 		wg.Wait()
 	})
-	for others.n > 0 {
-		tier.pool.give(others.pop(tier.segs))
+	for others.N > 0 {
+		tier.pool.Give(others.Pop(tier.segs))
 	}
 	if err := tier.Check(); err != nil {
 		t.Error(err)
@@ -112,15 +113,15 @@ func TestWriteWithoutRoomEnds(t *testing.T) {
 	t.Parallel()
 	tier := newTier(t, 64<<10)
 	key, large := []byte("key"), make([]byte, tier.MaxRecord()-8)
-	hold := &claim{}
-	var others chain
-	tier.pool.takeFor(hold, &others, tier.pool.limit-tier.pool.reclaimOnly-tier.pool.used-4, false)
+	hold := &segments.Claim{}
+	var others segments.Chain
+	tier.pool.TakeFor(hold, &others, tier.pool.Limit-tier.pool.ReclaimOnly-tier.pool.Used-4, false)
 	stored := make(chan error)
 	go func() { stored <- tier.setKey(key, large, 0) }()
-	for others.n > 0 {
-		tier.pool.give(others.pop(tier.segs))
+	for others.N > 0 {
+		tier.pool.Give(others.Pop(tier.segs))
 	}
-	tier.pool.endClaim(hold)
+	tier.pool.EndClaim(hold)
 	ends(t, "Set", func() {
 		if err := <-stored; err != nil {
 			t.Error(err)
@@ -131,8 +132,8 @@ func TestWriteWithoutRoomEnds(t *testing.T) {
 	}
 
 	tier.Clear()
-	tier.pool.takeFor(hold, &others, tier.pool.limit-tier.pool.reclaimOnly-tier.pool.used-4, false)
-	tier.pool.endClaim(hold) // as if they were the index's
+	tier.pool.TakeFor(hold, &others, tier.pool.Limit-tier.pool.ReclaimOnly-tier.pool.Used-4, false)
+	tier.pool.EndClaim(hold) // as if they were the index's
 	ends(t, "Set", func() {
 		if err := tier.setKey(key, large, 0); err != ErrNoRoom {
 			t.Errorf("%v, want %v", err, ErrNoRoom)
@@ -141,8 +142,8 @@ func TestWriteWithoutRoomEnds(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	for others.n > 0 {
-		tier.pool.give(others.pop(tier.segs))
+	for others.N > 0 {
+		tier.pool.Give(others.Pop(tier.segs))
 	}
 	if err := tier.Check(); err != nil {
 		t.Error(err)

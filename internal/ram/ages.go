@@ -14,7 +14,7 @@ type leavers struct {
 // its lane took to fill the segment, which is a small part of what the lane takes in all.
 func (s *shard) noteAge(off uint64, now int64) {
 	id, _ := s.tier.segmentAt(off)
-	age := now - s.tier.segs[id].opened
+	age := now - s.tier.segs[id].Opened
 	if age != s.leavers.age {
 		s.countAges()
 		s.leavers.age = age

@@ -167,7 +167,7 @@ func TestAgesOfOneStep(t *testing.T) {
 	a.set(200, 60_000, nil)
 	s := &a.shards[0]
 	for off, opened := range map[uint64]int64{1 << a.segShift: 1000, 2 << a.segShift: 3_601_000} {
-		a.segs[off>>a.segShift].opened = opened
+		a.segs[off>>a.segShift].Opened = opened
 		for range opened / 1000 {
 			s.noteAge(off, 7_201_000)
 		}

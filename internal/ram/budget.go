@@ -11,24 +11,24 @@ import (
 // setLimit sets the budget. Segments get the part of it that neither the lower tier,
 // nor the bookkeeping, nor the ghosts to come take.
 func (t *Tier) setLimit(bytes int64) {
-	t.pool.mu.Lock()
-	defer t.pool.mu.Unlock()
+	t.pool.Lock()
+	defer t.pool.Unlock()
 	t.setLimitLocked(bytes)
 }
 
 func (t *Tier) setLimitLocked(bytes int64) {
 	t.bytes.Store(bytes)
 	own := bytes - t.reserved.Load()
-	t.pool.aim(int((own - t.overhead.Load() - t.keptForGhosts()) / t.segmentCost()))
+	t.pool.Aim(int((own - t.overhead.Load() - t.keptForGhosts()) / t.segmentCost()))
 	t.maxRecord.Store(min(bytes/4, own/2, t.largestRecord()))
-	t.pool.noteEvent()
+	t.pool.NoteEvent()
 }
 
 // largestRecord is the most bytes that a key and its value may have together to
 // find room when every other record is evicted: of the segments that a write may use,
 // the shards' indexes keep some even then.
 func (t *Tier) largestRecord() int64 {
-	segments := t.pool.target - reclaimOnlyOf(t.pool.target) - index.LeastChunks*len(t.shards)
+	segments := t.pool.ForWrites() - index.LeastChunks*len(t.shards)
 	return int64(max(segments, 1))<<t.segShift - record.MaxHeader
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/firncache/firn/internal/index"
 	"github.com/firncache/firn/internal/policy"
+	"github.com/firncache/firn/internal/ram/segments"
 )
 
 // Check compares everything that the tier keeps twice, and returns the first
@@ -28,24 +29,24 @@ func (t *Tier) Check() error {
 		}
 		held += n
 	}
-	return errors.Join(t.pool.check(held), t.quotas.totals())
+	return errors.Join(t.pool.Check(held), t.quotas.totals())
 }
 
 // audit is a shard's records as its index lists them.
 type audit struct {
 	s      *shard
-	live   map[uint32]uint32 // bytes by segment
-	starts map[uint32]bool   // locations
-	heads  map[uint32]uint32 // location of the record that continues into a segment
-	lanes  [lanes]uint64     // bytes by lane
+	live   map[uint32]uint32      // bytes by segment
+	starts map[uint32]bool        // locations
+	heads  map[uint32]uint32      // location of the record that continues into a segment
+	lanes  [segments.Lanes]uint64 // bytes by lane
 	keys   map[string]bool
 
-	counted map[*account][lanes]int64 // bytes
+	counted map[*account][segments.Lanes]int64 // bytes
 }
 
 // check returns the number of segments that the shard holds.
 func (s *shard) check() (held int, err error) {
-	a := audit{s: s, live: map[uint32]uint32{}, starts: map[uint32]bool{}, heads: map[uint32]uint32{}, keys: map[string]bool{}, counted: map[*account][lanes]int64{}}
+	a := audit{s: s, live: map[uint32]uint32{}, starts: map[uint32]bool{}, heads: map[uint32]uint32{}, keys: map[string]bool{}, counted: map[*account][segments.Lanes]int64{}}
 	for at, next := uint64(0), uint64(1); next != 0; at = next {
 		var found []index.Placed
 		found, next = s.table.From(at)
@@ -67,7 +68,7 @@ func (s *shard) check() (held int, err error) {
 		return 0, fmt.Errorf("%d records came and %d left by %+v, and %d are there", came, gone, *c, len(a.starts))
 	}
 	log := 0
-	for q := range policy.Lane(lanes) {
+	for q := range policy.Lane(segments.Lanes) {
 		n, err := a.queue(q)
 		if err != nil {
 			return 0, fmt.Errorf("lane %d: %w", q, err)
@@ -80,18 +81,18 @@ func (s *shard) check() (held int, err error) {
 		}
 		log++
 	}
-	for id := s.dead.head; id != 0; id = s.tier.segs[id].next {
+	for id := s.dead.Head; id != 0; id = s.tier.segs[id].Next {
 		log++
 	}
 	if n := s.held.Load(); n != int64(log) {
 		return 0, fmt.Errorf("the shard counts %d segments, and its lanes have %d", n, log)
 	}
 	for id := range a.live {
-		if o := s.tier.segs[id].owner.Load(); o != s.number {
+		if o := s.tier.segs[id].Owner.Load(); o != s.number {
 			return 0, fmt.Errorf("a record lies in segment %d of shard %d", id, o)
 		}
 	}
-	return log + s.spare.n + s.table.Chunks(), nil
+	return log + s.spare.N + s.table.Chunks(), nil
 }
 
 // entry looks at one record that the index knows.
@@ -119,13 +120,13 @@ func (a *audit) entry(loc uint32) error {
 	}
 	id, in := t.segmentAt(r.off)
 	seg := &t.segs[id]
-	if d := t.graceDeadline(t.deadline(&r)); d != 0 && (seg.earliest == 0 || d < seg.earliest || d > seg.latest) {
-		return fmt.Errorf("deadline %d in a segment with deadlines from %d to %d", d, seg.earliest, seg.latest)
+	if d := t.graceDeadline(t.deadline(&r)); d != 0 && (seg.Earliest == 0 || d < seg.Earliest || d > seg.Latest) {
+		return fmt.Errorf("deadline %d in a segment with deadlines from %d to %d", d, seg.Earliest, seg.Latest)
 	}
-	a.lanes[seg.lane] += r.size
+	a.lanes[seg.Lane] += r.size
 	if of := s.accountAt(r.off); of != nil {
 		n := a.counted[of]
-		n[seg.lane] += int64(r.size)
+		n[seg.Lane] += int64(r.size)
 		a.counted[of] = n
 		return errors.Join(a.hand(of, r.off), a.pieces(loc, id, in, r.size))
 	}
@@ -141,11 +142,11 @@ func (a *audit) pieces(loc, id, in uint32, size uint64) error {
 		if size -= n; size == 0 {
 			return nil
 		}
-		next := t.segs[id].cont.Load()
+		next := t.segs[id].Cont.Load()
 		if next == 0 {
 			return fmt.Errorf("%d bytes are missing after segment %d", size, id)
 		}
-		if h := t.segs[next].head; h != loc {
+		if h := t.segs[next].Head; h != loc {
 			return fmt.Errorf("segment %d continues location %#x", next, h)
 		}
 		a.heads[next] = loc
@@ -157,35 +158,35 @@ func (a *audit) pieces(loc, id, in uint32, size uint64) error {
 func (a *audit) queue(q policy.Lane) (n int, err error) {
 	s, segs := a.s, a.s.tier.segs
 	prev := uint32(0)
-	for id := s.queues[q].head; id != 0; id = segs[id].next {
-		if seg := &segs[id]; seg.prev != prev || seg.queue != q || n > len(segs) {
-			return 0, fmt.Errorf("segment %d follows %d in queue %d: want %d in %d", id, seg.prev, seg.queue, prev, q)
+	for id := s.queues[q].Head; id != 0; id = segs[id].Next {
+		if seg := &segs[id]; seg.Prev != prev || seg.Queue != q || n > len(segs) {
+			return 0, fmt.Errorf("segment %d follows %d in queue %d: want %d in %d", id, seg.Prev, seg.Queue, prev, q)
 		}
-		if segs[id].live == 0 {
+		if segs[id].Live == 0 {
 			return 0, fmt.Errorf("segment %d is dead and was not released", id)
 		}
 		if err := a.segment(q, id); err != nil {
 			return 0, err
 		}
-		if got, want := segs[id].grade, s.gradeOf(id); got != want {
-			return 0, fmt.Errorf("segment %d with %d live bytes has grade %d: want %d", id, segs[id].live, got, want)
+		if got, want := segs[id].Grade, s.gradeOf(id); got != want {
+			return 0, fmt.Errorf("segment %d with %d live bytes has grade %d: want %d", id, segs[id].Live, got, want)
 		}
 		prev = id
 		n++
 	}
-	if tail := s.queues[q].tail; tail != prev {
+	if tail := s.queues[q].Tail; tail != prev {
 		return 0, fmt.Errorf("the queue ends at segment %d: want %d", tail, prev)
 	}
-	if open := s.lanes[q].seg; open != 0 {
-		if segs[open].queue != policy.None {
-			return 0, fmt.Errorf("segment %d is open and in queue %d", open, segs[open].queue)
+	if open := s.lanes[q].Seg; open != 0 {
+		if segs[open].Queue != policy.None {
+			return 0, fmt.Errorf("segment %d is open and in queue %d", open, segs[open].Queue)
 		}
 		if err := a.segment(q, open); err != nil {
 			return 0, err
 		}
 		n++
 	}
-	if b := s.queues[q].bytes; b != a.lanes[q] {
+	if b := s.queues[q].Bytes; b != a.lanes[q] {
 		return 0, fmt.Errorf("the lane counts %d bytes, and has %d", b, a.lanes[q])
 	}
 	return n, nil
@@ -197,34 +198,34 @@ func (a *audit) drained(d *drain) error {
 	t := a.s.tier
 	seg := &t.segs[d.id]
 	switch {
-	case seg.queue != policy.None || seg.grade != 0:
-		return fmt.Errorf("it is in queue %d with grade %d", seg.queue, seg.grade)
-	case a.s.lanes[0].seg == d.id || a.s.lanes[1].seg == d.id:
+	case seg.Queue != policy.None || seg.Grade != 0:
+		return fmt.Errorf("it is in queue %d with grade %d", seg.Queue, seg.Grade)
+	case a.s.lanes[0].Seg == d.id || a.s.lanes[1].Seg == d.id:
 		return fmt.Errorf("it is open")
-	case seg.live == 0:
+	case seg.Live == 0:
 		return fmt.Errorf("it is dead and was not released")
-	case d.at > seg.end && !a.s.demotions.holdDrain(), // the last record may end in the next segment, and be on its way down
-		d.at > 0 && (d.at < seg.first || seg.head != 0 && a.s.demotions.at(t.place(seg.head)) == nil):
-		return fmt.Errorf("it is at %d, of %d to %d, and continues location %#x", d.at, seg.first, seg.end, seg.head)
+	case d.at > seg.End && !a.s.demotions.holdDrain(), // the last record may end in the next segment, and be on its way down
+		d.at > 0 && (d.at < seg.First || seg.Head != 0 && a.s.demotions.at(t.place(seg.Head)) == nil):
+		return fmt.Errorf("it is at %d, of %d to %d, and continues location %#x", d.at, seg.First, seg.End, seg.Head)
 	}
 	for loc := range a.starts {
 		if id, in := t.segmentAt(t.place(loc)); id == d.id && in < d.at && a.s.demotions.at(t.place(loc)) == nil {
 			return fmt.Errorf("the record at %d is still there at %d", in, d.at)
 		}
 	}
-	return a.segment(seg.lane, d.id)
+	return a.segment(seg.Lane, d.id)
 }
 
 func (a *audit) segment(q policy.Lane, id uint32) error {
 	t := a.s.tier
 	seg := &t.segs[id]
 	switch {
-	case seg.owner.Load() != a.s.number || seg.lane != q:
-		return fmt.Errorf("segment %d is lane %d of shard %d", id, seg.lane, seg.owner.Load())
-	case seg.live != a.live[id]:
-		return fmt.Errorf("segment %d counts %d live bytes, and has %d", id, seg.live, a.live[id])
-	case seg.head != a.heads[id]:
-		return fmt.Errorf("segment %d continues location %#x: want %#x", id, seg.head, a.heads[id])
+	case seg.Owner.Load() != a.s.number || seg.Lane != q:
+		return fmt.Errorf("segment %d is lane %d of shard %d", id, seg.Lane, seg.Owner.Load())
+	case seg.Live != a.live[id]:
+		return fmt.Errorf("segment %d counts %d live bytes, and has %d", id, seg.Live, a.live[id])
+	case seg.Head != a.heads[id]:
+		return fmt.Errorf("segment %d continues location %#x: want %#x", id, seg.Head, a.heads[id])
 	}
 	return a.walk(id)
 }
@@ -234,16 +235,16 @@ func (a *audit) segment(q policy.Lane, id uint32) error {
 func (a *audit) walk(id uint32) error {
 	t := a.s.tier
 	seg, base, met := &t.segs[id], uint64(id)<<t.segShift, 0
-	at := seg.first
-	for at < seg.end {
+	at := seg.First
+	for at < seg.End {
 		r := t.recordAt(base + uint64(at))
 		if a.starts[uint32(r.off>>t.unitShift)] {
 			met++
 		}
 		at += uint32(min(r.size, uint64(t.segSize())))
 	}
-	if at != seg.end && at < t.segSize() {
-		return fmt.Errorf("the records of segment %d end at %d: want %d", id, at, seg.end)
+	if at != seg.End && at < t.segSize() {
+		return fmt.Errorf("the records of segment %d end at %d: want %d", id, at, seg.End)
 	}
 	for loc := range a.starts {
 		if of, _ := t.segmentAt(t.place(loc)); of == id {
@@ -252,36 +253,6 @@ func (a *audit) walk(id uint32) error {
 	}
 	if met != 0 {
 		return fmt.Errorf("a walk through segment %d misses %d records", id, -met)
-	}
-	return nil
-}
-
-// check compares the pool's counts with its lists, and with held, the number of segments
-// that the shards have.
-func (p *pool) check(held int) error {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	free := 0
-	for _, c := range []chain{p.recycled, p.decommitted} {
-		n := 0
-		for id := c.head; id != 0 && n < c.n; id = p.segs[id].next {
-			if o := p.segs[id].owner.Load(); o != 0 {
-				return fmt.Errorf("pool: free segment %d belongs to shard %d", id, o)
-			}
-			n++
-		}
-		if n != c.n {
-			return fmt.Errorf("pool: a chain of %d segments has %d", c.n, n)
-		}
-		free += n
-	}
-	switch {
-	case p.used != held:
-		return fmt.Errorf("pool: %d segments in use, and the shards hold %d", p.used, held)
-	case p.used+free != int(p.fresh)-1:
-		return fmt.Errorf("pool: %d segments in use and %d free: want %d together", p.used, free, p.fresh-1)
-	case p.used > p.limit:
-		return fmt.Errorf("pool: %d segments in use: want at most %d", p.used, p.limit)
 	}
 	return nil
 }
@@ -319,7 +290,7 @@ func (a *audit) accounts() error {
 func (a *audit) hand(of *account, off uint64) error {
 	s, t := a.s, a.s.tier
 	id, in := t.segmentAt(off)
-	h := of.shards[s.number-1].hands[t.segs[id].lane]
+	h := of.shards[s.number-1].hands[t.segs[id].Lane]
 	switch {
 	case id == s.drain.id || s.demotions.at(off) != nil || id == h.seg && in >= h.at:
 		return nil

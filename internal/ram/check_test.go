@@ -9,18 +9,18 @@ import (
 // Check notices whatever is set wrong.
 func TestCheckNotices(t *testing.T) {
 	for name, spoil := range map[string]func(s *shard){
-		"live bytes":    func(s *shard) { s.tier.segs[s.queues[1].head].live++ },
-		"lane bytes":    func(s *shard) { s.queues[1].bytes-- },
-		"queue link":    func(s *shard) { s.tier.segs[s.queues[1].tail].prev = 0 },
-		"queue end":     func(s *shard) { s.queues[1].tail = s.queues[1].head },
-		"owner":         func(s *shard) { s.tier.segs[s.queues[1].head].owner.Store(99) },
+		"live bytes":    func(s *shard) { s.tier.segs[s.queues[1].Head].Live++ },
+		"lane bytes":    func(s *shard) { s.queues[1].Bytes-- },
+		"queue link":    func(s *shard) { s.tier.segs[s.queues[1].Tail].Prev = 0 },
+		"queue end":     func(s *shard) { s.queues[1].Tail = s.queues[1].Head },
+		"owner":         func(s *shard) { s.tier.segs[s.queues[1].Head].Owner.Store(99) },
 		"segment count": func(s *shard) { s.held.Add(1) },
-		"pool count":    func(s *shard) { s.tier.pool.used++ },
-		"free list":     func(s *shard) { s.tier.pool.fresh++ },
-		"limit":         func(s *shard) { s.tier.pool.limit = 1 },
-		"deadline":      func(s *shard) { s.tier.segs[s.lanes[1].seg].latest = 1 },
-		"odd version":   func(s *shard) { s.tier.header(uint64(s.queues[1].head) << s.tier.segShift).version.Add(1) },
-		"key bytes":     func(s *shard) { s.tier.region.Bytes(uint64(s.queues[1].head)<<s.tier.segShift+8, 1)[0] ^= 1 },
+		"pool count":    func(s *shard) { s.tier.pool.Used++ },
+		"free list":     func(s *shard) { s.tier.pool.Fresh++ },
+		"limit":         func(s *shard) { s.tier.pool.Limit = 1 },
+		"deadline":      func(s *shard) { s.tier.segs[s.lanes[1].Seg].Latest = 1 },
+		"odd version":   func(s *shard) { s.tier.header(uint64(s.queues[1].Head) << s.tier.segShift).version.Add(1) },
+		"key bytes":     func(s *shard) { s.tier.region.Bytes(uint64(s.queues[1].Head)<<s.tier.segShift+8, 1)[0] ^= 1 },
 	} {
 		t.Run(name, func(t *testing.T) {
 			tier := newTier(t, 64<<10)

@@ -29,24 +29,24 @@ func TestCheapestIsFoundAtOnce(t *testing.T) {
 		set(i)
 	}
 	s := &tier.shards[0]
-	for id := s.queues[1].head; id != 0; id = tier.segs[id].next {
-		if tier.segs[id].next == s.queues[1].tail || id == s.queues[1].head {
+	for id := s.queues[1].Head; id != 0; id = tier.segs[id].Next {
+		if tier.segs[id].Next == s.queues[1].Tail || id == s.queues[1].Head {
 			continue
 		}
-		if tier.segs[id].live > tier.segSize()/2 && id%1000 == 0 { // one of them dies for the most part
+		if tier.segs[id].Live > tier.segSize()/2 && id%1000 == 0 { // one of them dies for the most part
 			base := uint64(id) << tier.segShift
-			for at := uint64(tier.segs[id].first); tier.segs[id].live > tier.segSize()/4; {
+			for at := uint64(tier.segs[id].First); tier.segs[id].Live > tier.segSize()/4; {
 				r := tier.recordAt(base + at)
 				tier.deleteKey(append([]byte{}, s.key(&r)...))
 				at += r.size
 			}
 			want := id
-			for id := s.queues[1].head; id != 0; { // lest anybody walks there
-				next := tier.segs[id].next
-				tier.segs[id].next = 1 << 31
+			for id := s.queues[1].Head; id != 0; { // lest anybody walks there
+				next := tier.segs[id].Next
+				tier.segs[id].Next = 1 << 31
 				id = next
 			}
-			if got := s.cleanable.cheapest(); got != want {
+			if got := s.cleanable.Cheapest(); got != want {
 				t.Errorf("segment %d is cheapest, want %d", got, want)
 			}
 			return
@@ -112,7 +112,7 @@ func TestGradeOfStraddlingRecord(t *testing.T) {
 	if err := tier.Check(); err != nil {
 		t.Error(err)
 	}
-	if id := tier.shards[0].cleanable.cheapest(); id != 0 {
+	if id := tier.shards[0].cleanable.Cheapest(); id != 0 {
 		t.Errorf("segment %d is cheap to clean", id)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"github.com/firncache/firn/internal/evicted"
 	"github.com/firncache/firn/internal/offheap"
 	"github.com/firncache/firn/internal/policy"
+	"github.com/firncache/firn/internal/ram/segments"
 )
 
 // Clear removes every record that was there when it was called. One that is set
@@ -49,15 +50,15 @@ func (s *shard) clear() {
 		w.id = 0
 	}
 	if id := s.drain.id; id != 0 {
-		s.tier.segs[id].live = 0
+		s.tier.segs[id].Live = 0
 		s.release(id)
 	}
-	for q := range policy.Lane(lanes) {
+	for q := range policy.Lane(segments.Lanes) {
 		s.seal(q)
-		s.dead.join(s.tier.segs, &s.queues[q])
-		s.queues[q] = queue{}
+		s.dead.Join(s.tier.segs, &s.queues[q])
+		s.queues[q] = segments.Queue{}
 	}
-	s.cleanable = cleanable{}
+	s.cleanable = segments.Cleanable{}
 }
 
 // buryAll does buryStep until there is nothing to do.
@@ -76,8 +77,8 @@ func (s *shard) buryAll() {
 func (s *shard) buryStep() (more bool) {
 	for !s.stepDone() {
 		switch {
-		case s.dead.head != 0:
-			s.bury(s.dead.head)
+		case s.dead.Head != 0:
+			s.bury(s.dead.Head)
 		case s.table.Shrink():
 			s.work.records++ // an empty bucket hashes none
 		case s.retireChunks() == 0:
@@ -91,8 +92,8 @@ func (s *shard) buryStep() (more bool) {
 // dead ones, are gone.
 func (s *shard) bury(id uint32) {
 	seg := &s.tier.segs[id]
-	s.dead.head = seg.next
-	seg.live, seg.queue, seg.grade, seg.cleanPrev, seg.cleanNext = 0, policy.None, 0, 0, 0
+	s.dead.Head = seg.Next
+	seg.Live, seg.Queue, seg.Grade, seg.CleanPrev, seg.CleanNext = 0, policy.None, 0, 0, 0
 	s.disown(id)
 }
 

@@ -72,8 +72,8 @@ func TestSetBytesDuringClear(t *testing.T) {
 			if !resized {
 				t.Fatal("Clear has no step with so little to give back")
 			}
-			if p := &tier.pool; p.limit > p.target {
-				t.Errorf("%d segments may be in use, more than the %d of the budget", p.limit, p.target)
+			if p := &tier.pool; p.Limit > p.Target {
+				t.Errorf("%d segments may be in use, more than the %d of the budget", p.Limit, p.Target)
 			}
 			checkBudget(t, tier)
 		}

@@ -4,6 +4,7 @@ import (
 	"github.com/firncache/firn/internal/evicted"
 	"github.com/firncache/firn/internal/index"
 	"github.com/firncache/firn/internal/policy"
+	"github.com/firncache/firn/internal/ram/segments"
 )
 
 // evictOrDemote takes a live record out for want of room, at a time. It is demoted if the lower
@@ -91,7 +92,7 @@ func (t *Tier) DemoteAll(lost uint64, more func() bool, ev *evicted.List) (all b
 	if t.lower == nil {
 		return true
 	}
-	for q := range policy.Lane(lanes) {
+	for q := range policy.Lane(segments.Lanes) {
 		queues, longest := t.laneSegments(q, lost, ev)
 		for i := range longest {
 			for k, ids := range queues {
@@ -127,11 +128,11 @@ func (s *shard) laneSegments(q policy.Lane, lost uint64, ev *evicted.List) (ids 
 		return nil
 	}
 	segs := s.tier.segs
-	if id := s.drain.id; id != 0 && segs[id].lane == q {
+	if id := s.drain.id; id != 0 && segs[id].Lane == q {
 		ids = append(ids, id)
 	}
 	drained := len(ids)
-	for id := s.queues[q].head; id != 0 && !s.closed; id = s.after(q, &ids, drained) {
+	for id := s.queues[q].Head; id != 0 && !s.closed; id = s.after(q, &ids, drained) {
 		ids = append(ids, id)
 		if s.work.records++; s.stepDone() {
 			s.unlock(ev)
@@ -139,7 +140,7 @@ func (s *shard) laneSegments(q policy.Lane, lost uint64, ev *evicted.List) (ids 
 			s.mu.Lock()
 		}
 	}
-	if id := s.lanes[q].seg; id != 0 {
+	if id := s.lanes[q].Seg; id != 0 {
 		ids = append(ids, id)
 	}
 	return ids
@@ -149,12 +150,12 @@ func (s *shard) laneSegments(q policy.Lane, lost uint64, ev *evicted.List) (ids 
 // that have left the queue meanwhile.
 func (s *shard) after(q policy.Lane, ids *[]uint32, least int) uint32 {
 	for n := len(*ids); n > least; n-- {
-		if seg := &s.tier.segs[(*ids)[n-1]]; seg.owner.Load() == s.number && seg.queue == q {
-			return seg.next
+		if seg := &s.tier.segs[(*ids)[n-1]]; seg.Owner.Load() == s.number && seg.Queue == q {
+			return seg.Next
 		}
 		*ids = (*ids)[:n-1]
 	}
-	return s.queues[q].head
+	return s.queues[q].Head
 }
 
 // demoteSegment offers the live records that start in a segment, if it is still
@@ -166,7 +167,7 @@ func (s *shard) demoteSegment(id uint32, more func() bool, ev *evicted.List) boo
 	}
 	s.mu.Lock()
 	defer s.unlock(ev)
-	if s.closed || s.tier.segs[id].owner.Load() != s.number || s.dead.head != 0 {
+	if s.closed || s.tier.segs[id].Owner.Load() != s.number || s.dead.Head != 0 {
 		return true
 	}
 	s.beginWalk(&w, id)

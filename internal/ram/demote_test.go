@@ -183,7 +183,7 @@ func TestReadIsRemembered(t *testing.T) {
 	tier.Get(nil, key)
 	tier.DemoteAll(0, always, new(evicted.List))
 	s.mu.Lock()
-	s.clean(s.queues[policy.Main].head)
+	s.clean(s.queues[policy.Main].Head)
 	b, slot, _, ok := s.find(hash, key)
 	if !ok {
 		t.Fatal("the key is gone")
@@ -210,12 +210,12 @@ func TestCleaningDemotes(t *testing.T) {
 	fill(t, tier, 100, 200)
 	s, p := &tier.shards[0], &tier.pool
 	s.mu.Lock()
-	limit := p.limit
-	p.limit = 0 // nothing to copy to but the rest of the open segment
+	limit := p.Limit
+	p.Limit = 0 // nothing to copy to but the rest of the open segment
 	for range 3 {
-		s.clean(s.queues[policy.Main].head)
+		s.clean(s.queues[policy.Main].Head)
 	}
-	p.limit = limit
+	p.Limit = limit
 	s.mu.Unlock()
 	if st := tier.Stats(); st.Demoted == 0 || st.Evicted > 0 || st.Entries+int64(len(low.held)) != 100 {
 		t.Errorf("%d demoted, %d evicted, %d left: want some, none, and 100 together", st.Demoted, st.Evicted, st.Entries)

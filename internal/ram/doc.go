@@ -72,8 +72,8 @@
 //
 // # Locks
 //
-// Lock order: large → shard.mu → pool.mu, the tuner's or the lower tier's;
-// janitor.sweeping → shard.mu or pool.mu; resizing → pool.mu. No goroutine holds two
+// Lock order: large → shard.mu → the pool, the tuner's or the lower tier's;
+// janitor.sweeping → shard.mu or the pool; resizing → the pool. No goroutine holds two
 // shards' locks: one that needs a segment gives up its shard's lock first, reclaims one
 // from the shard that holds most, and starts again.
 //
@@ -94,11 +94,11 @@
 //
 //   - tier.go: Tier, shard and their locks; config.go, geometry.go, lifecycle.go: how a
 //     tier is configured, cut up, made, closed and freed.
-//   - segment.go, pool.go, trim.go: the table of segments; the free ones and the writes
-//     that wait for some; the give-back to the system. prefault.go: pages ahead of use.
+//   - segments: the table of segments; the free ones and the writes that wait for some; those
+//     worth cleaning. prefault.go: pages ahead of use.
 //   - records.go, pieces.go, entry.go: a record's bytes; those of one that straddles.
 //     scratch.go: room for copies.
-//   - log.go, cleanable.go: appending to a lane, and the account of its live bytes.
+//   - log.go: appending to a lane, and the account of its live bytes.
 //     entries.go: a writer's search and removal of a record.
 //   - get.go: Get and its general search, which elsewhere than on amd64 is all
 //     (get_other.go). get_amd64.s: the same steps for usual records, as macros and put

@@ -11,9 +11,9 @@ import (
 func (s *shard) beginDrain(id uint32, cleans bool) {
 	d, seg := &s.drain, &s.tier.segs[id]
 	s.dequeue(id)
-	s.cleanable.move(s.tier.segs, id, 0)
+	s.cleanable.Move(s.tier.segs, id, 0)
 	d.walk, d.cleans = walk{id: id}, cleans
-	d.leavesGhosts = !cleans && seg.lane == policy.Small
+	d.leavesGhosts = !cleans && seg.Lane == policy.Small
 	if !cleans {
 		small, main := s.laneBytes()
 		d.evictsAll = s.keptBytes > (policy.MaxFrequency+1)*(small+main)
@@ -53,7 +53,7 @@ func (s *shard) drainRecord(e *entry) {
 
 // moveOrEvict cleans: it moves a record to the end of its lane.
 func (s *shard) moveOrEvict(e *entry) {
-	if !s.move(e, s.tier.segs[s.drain.id].lane, e.freq()) {
+	if !s.move(e, s.tier.segs[s.drain.id].Lane, e.freq()) {
 		s.evictOrDemote(e, s.drain.now, evicted.Capacity)
 	}
 }
@@ -61,7 +61,7 @@ func (s *shard) moveOrEvict(e *entry) {
 // keepOrEvict evicts or demotes a record, unless the policy wants to keep it.
 func (s *shard) keepOrEvict(e *entry) {
 	s.tier.tuner.Drained(e.hash, uint8(e.freq()))
-	setting, from := s.tier.tuner.Setting(), s.tier.segs[s.drain.id].lane
+	setting, from := s.tier.tuner.Setting(), s.tier.segs[s.drain.id].Lane
 	small, main := s.laneBytes()
 	to, freq := setting.Next(from, uint8(e.freq()), small, main)
 	if to != policy.None && !s.drain.evictsAll && s.move(e, to, int(freq)) {
@@ -78,8 +78,8 @@ func (s *shard) keepOrEvict(e *entry) {
 // move copies a record to the end of a lane. It reports false if there is no
 // room to copy to.
 func (s *shard) move(e *entry, q policy.Lane, freq int) bool {
-	if need := s.wants(q, e.rec.size) - s.spare.n; need > 0 {
-		if s.tier.pool.take(&s.spare, need) < need {
+	if need := s.wants(q, e.rec.size) - s.spare.N; need > 0 {
+		if s.tier.pool.Take(&s.spare, need) < need {
 			return false
 		}
 	}

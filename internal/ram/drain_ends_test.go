@@ -3,6 +3,7 @@ package ram
 import (
 	"fmt"
 	"github.com/firncache/firn/internal/evicted"
+	"github.com/firncache/firn/internal/ram/segments"
 	"testing"
 	"time"
 )
@@ -136,17 +137,20 @@ func TestEvictedPanicsBetweenDrains(t *testing.T) {
 // Check notices what is wrong with a segment that is being drained.
 func TestCheckNoticesDrain(t *testing.T) {
 	t.Parallel()
-	for name, spoil := range map[string]func(s *shard, seg *segment){
-		"forgotten":     func(s *shard, _ *segment) { s.drain.id = 0 },
-		"live bytes":    func(_ *shard, seg *segment) { seg.live++ },
-		"dead":          func(_ *shard, seg *segment) { seg.live = 0 },
-		"beyond":        func(s *shard, seg *segment) { s.drain.at = seg.end + 8 },
-		"skipped":       func(s *shard, seg *segment) { s.drain.at = seg.end },
-		"queued":        func(s *shard, seg *segment) { s.queues[seg.lane].push(s.tier.segs, s.drain.id); seg.queue = seg.lane },
-		"cleanable":     func(s *shard, _ *segment) { s.cleanable.move(s.tier.segs, s.drain.id, 1) },
-		"open":          func(s *shard, _ *segment) { s.lanes[0].seg = s.drain.id },
-		"another's":     func(_ *shard, seg *segment) { seg.owner.Store(99) },
-		"counted twice": func(s *shard, _ *segment) { s.held.Add(1) },
+	for name, spoil := range map[string]func(s *shard, seg *segments.Segment){
+		"forgotten":  func(s *shard, _ *segments.Segment) { s.drain.id = 0 },
+		"live bytes": func(_ *shard, seg *segments.Segment) { seg.Live++ },
+		"dead":       func(_ *shard, seg *segments.Segment) { seg.Live = 0 },
+		"beyond":     func(s *shard, seg *segments.Segment) { s.drain.at = seg.End + 8 },
+		"skipped":    func(s *shard, seg *segments.Segment) { s.drain.at = seg.End },
+		"queued": func(s *shard, seg *segments.Segment) {
+			s.queues[seg.Lane].Push(s.tier.segs, s.drain.id)
+			seg.Queue = seg.Lane
+		},
+		"cleanable":     func(s *shard, _ *segments.Segment) { s.cleanable.Move(s.tier.segs, s.drain.id, 1) },
+		"open":          func(s *shard, _ *segments.Segment) { s.lanes[0].Seg = s.drain.id },
+		"another's":     func(_ *shard, seg *segments.Segment) { seg.Owner.Store(99) },
+		"counted twice": func(s *shard, _ *segments.Segment) { s.held.Add(1) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := newDrained(t, 64<<10, 0)

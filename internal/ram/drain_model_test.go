@@ -115,7 +115,7 @@ func (m *drainModel) agrees() {
 	held, err := s.check()
 	s.mu.Unlock()
 	if err == nil && !m.large && m.depth == 0 {
-		err = m.pool.check(held)
+		err = m.pool.Check(held)
 	}
 	if err != nil {
 		m.t.Fatal(err)

@@ -4,6 +4,7 @@ import (
 	"runtime"
 
 	"github.com/firncache/firn/internal/offheap"
+	"github.com/firncache/firn/internal/ram/segments"
 )
 
 // Layout is how a new tier of so many bytes is cut up, for planning: the number of its
@@ -39,7 +40,7 @@ type geometry struct {
 
 // segmentCost is the part of the budget that one segment takes, its place in the
 // tables included.
-func (g geometry) segmentCost() int64 { return 1<<g.segShift + sizeOf[segment]() + 4 }
+func (g geometry) segmentCost() int64 { return 1<<g.segShift + sizeOf[segments.Segment]() + 4 }
 
 // geometryFor cuts a budget: one shard a MiB, up to 64 or four for each processor;
 // about 256 segments for each shard, of 1 to 128 KiB.

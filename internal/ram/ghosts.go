@@ -32,12 +32,12 @@ func (s *shard) prefetchGhost(hash uint64) {
 // grantGhosts charges the ghosts of a shard of so many entries to the budget, in place
 // of the room that was kept for them.
 func (t *Tier) grantGhosts(entries int64) (bytes int64, freed bool) {
-	t.pool.mu.Lock()
-	defer t.pool.mu.Unlock()
+	t.pool.Lock()
+	defer t.pool.Unlock()
 	bytes = t.ghostBytes(entries)
 	t.ghostless--
 	t.overhead.Add(bytes)
-	was := t.pool.limit
+	was := t.pool.Limit
 	t.setLimitLocked(t.bytes.Load())
-	return bytes, t.pool.limit > was
+	return bytes, t.pool.Limit > was
 }

@@ -26,9 +26,9 @@ func ghostsFit(t *testing.T, bytes int64, size int) {
 	low.admit = func() bool { return false }
 	most := int64(0) // in use while records leave
 	low.seen = func(uint64, []byte, bool) {
-		tier.pool.mu.Lock()
-		defer tier.pool.mu.Unlock()
-		most = max(most, tier.overhead.Load()+int64(tier.pool.used)*tier.segmentCost())
+		tier.pool.Lock()
+		defer tier.pool.Unlock()
+		most = max(most, tier.overhead.Load()+int64(tier.pool.Used)*tier.segmentCost())
 	}
 	var key [8]byte
 	value, popular := make([]byte, size), uint64(0)

@@ -1,6 +1,9 @@
 package ram
 
-import "github.com/firncache/firn/internal/policy"
+import (
+	"github.com/firncache/firn/internal/policy"
+	"github.com/firncache/firn/internal/ram/segments"
+)
 
 // The lanes are package policy's: it decides which one a new record enters, and which
 // one gives up its oldest segment.
@@ -20,11 +23,11 @@ func (s *shard) laneOfNew(hash uint64, key []byte) policy.Lane {
 // tailStamp is when the oldest segment of a lane was opened, on the shard's
 // clock of evictions.
 func (s *shard) tailStamp(q policy.Lane) uint32 {
-	if id := s.queues[q].head; id != 0 {
-		return s.tier.segs[id].stamp
+	if id := s.queues[q].Head; id != 0 {
+		return s.tier.segs[id].Stamp
 	}
-	if id := s.lanes[q].seg; id != 0 {
-		return s.tier.segs[id].stamp
+	if id := s.lanes[q].Seg; id != 0 {
+		return s.tier.segs[id].Stamp
 	}
 	return s.ghosts.Clock()
 }
@@ -32,11 +35,11 @@ func (s *shard) tailStamp(q policy.Lane) uint32 {
 // oldest is the segment that the policy gives up, 0 if the shard has none.
 func (s *shard) oldest() uint32 {
 	q := s.tier.tuner.Setting().Victim(s.laneBytes())
-	for range lanes {
-		if s.queues[q].head == 0 && s.lanes[q].seg != 0 {
+	for range segments.Lanes {
+		if s.queues[q].Head == 0 && s.lanes[q].Seg != 0 {
 			s.seal(q)
 		}
-		if id := s.queues[q].head; id != 0 {
+		if id := s.queues[q].Head; id != 0 {
 			return id
 		}
 		q = policy.Main - q
@@ -47,5 +50,5 @@ func (s *shard) oldest() uint32 {
 // laneOf is the lane that a record was appended to.
 func (s *shard) laneOf(off uint64) policy.Lane {
 	id, _ := s.tier.segmentAt(off)
-	return s.tier.segs[id].lane
+	return s.tier.segs[id].Lane
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/firncache/firn/internal/index"
 	"github.com/firncache/firn/internal/offheap"
 	"github.com/firncache/firn/internal/policy"
+	"github.com/firncache/firn/internal/ram/segments"
 	"github.com/firncache/firn/internal/record"
 )
 
@@ -44,7 +45,7 @@ func New(cfg Config) (*Tier, error) {
 	if err != nil {
 		return nil, fmt.Errorf("ram: %w: %w", ErrAddressSpace, err)
 	}
-	t.pool.init(t.segs, uint32(perPage))
+	t.pool.Init(t.segs, uint32(perPage))
 	if least := t.minBytes(); cfg.Bytes < least {
 		_ = t.region.Release()
 		return nil, fmt.Errorf("ram: %d bytes: want at least %d", cfg.Bytes, least)
@@ -53,8 +54,8 @@ func New(cfg Config) (*Tier, error) {
 		t.shards[i].init(t, uint32(i+1))
 	}
 	if cfg.Bytes >= hugeFrom && t.region.Mapped() {
-		t.pool.wake = make(chan struct{}, 1)
-		t.pool.wakePrefaulter()
+		t.pool.Wake = make(chan struct{}, 1)
+		t.pool.WakePrefaulter()
 		go t.runPrefaulter()
 	}
 	return t, nil
@@ -120,13 +121,13 @@ func (t *Tier) layOut(g geometry, cfg *Config, perPage int) (err error) {
 	n := uint64((g.maxSegments + perPage) / perPage * perPage) // whole pages: the ghosts have their own
 	t.ghostAt = n << g.segShift
 	tableAt := t.ghostAt + t.ghostMax*uint64(g.shards)
-	t.chunksAt = tableAt + n*uint64(sizeOf[segment]())
+	t.chunksAt = tableAt + n*uint64(sizeOf[segments.Segment]())
 	t.maxChunks = n/uint64(g.shards) + 8
 	if t.region, err = reserve(t.chunksAt + 4*t.maxChunks*uint64(g.shards)); err != nil {
 		return err
 	}
 	t.base = t.region.Base()
-	t.segs = offheap.View[segment](t.region.Bytes(tableAt, int(t.chunksAt-tableAt)))
+	t.segs = offheap.View[segments.Segment](t.region.Bytes(tableAt, int(t.chunksAt-tableAt)))
 	if bytes >= hugeFrom {
 		t.region.AdviseHuge(0, t.ghostAt)
 	}
@@ -135,10 +136,10 @@ func (t *Tier) layOut(g geometry, cfg *Config, perPage int) (err error) {
 
 func (s *shard) init(t *Tier, number uint32) {
 	s.tier, s.number = t, number
-	t.pool.take(&s.spare, 1)
+	t.pool.Take(&s.spare, 1)
 	mem := index.Memory{Region: t.region, ChunkShift: t.segShift}
 	list := t.region.Bytes(t.chunksAt+4*t.maxChunks*uint64(number-1), int(4*t.maxChunks))
-	s.table.Init(mem, s.spare.pop(t.segs), offheap.View[atomic.Uint32](list), s.hashAll)
+	s.table.Init(mem, s.spare.Pop(t.segs), offheap.View[atomic.Uint32](list), s.hashAll)
 }
 
 // Close forgets every record and gives the memory back to the system. Reads go
@@ -159,7 +160,7 @@ func (t *Tier) Close() bool {
 		s.mu.Unlock()
 	}
 	t.probe.clear()
-	t.pool.wakeWriters()
+	t.pool.WakeWriters()
 	_ = t.region.Decommit(0, t.region.Size()) // Free takes the rest
 	return true
 }

@@ -3,6 +3,7 @@ package ram
 import (
 	"github.com/firncache/firn/internal/offheap"
 	"github.com/firncache/firn/internal/policy"
+	"github.com/firncache/firn/internal/ram/segments"
 	"github.com/firncache/firn/internal/record"
 )
 
@@ -14,8 +15,8 @@ const padBelow = 16
 
 // pads reports whether a record of this size leaves the rest of the open
 // segment empty.
-func (s *shard) pads(l *lane, size uint64) bool {
-	rest := uint64(s.tier.segSize() - l.at)
+func (s *shard) pads(l *segments.Lane, size uint64) bool {
+	rest := uint64(s.tier.segSize() - l.At)
 	return size > rest && (size < uint64(s.tier.segSize())/padBelow || rest < record.MaxHeader)
 }
 
@@ -24,8 +25,8 @@ func (s *shard) pads(l *lane, size uint64) bool {
 func (s *shard) wants(q policy.Lane, size uint64) int {
 	l := &s.lanes[q]
 	var rest uint64
-	if l.seg != 0 && !s.pads(l, size) {
-		rest = uint64(s.tier.segSize() - l.at)
+	if l.Seg != 0 && !s.pads(l, size) {
+		rest = uint64(s.tier.segSize() - l.At)
 	}
 	if size <= rest {
 		return 0
@@ -53,8 +54,8 @@ func (s *shard) appendRecord(q policy.Lane, r *newRecord) (loc uint32) {
 func (s *shard) appended(off uint64, deadline int64) {
 	s.noteDeadline(off, deadline)
 	id, _ := s.tier.segmentAt(off)
-	s.tier.segs[id].sweepShift = maxSweepShift // how many bytes expire soon is not known
-	if s.tier.segs[id].queue != policy.None {  // it straddles
+	s.tier.segs[id].SweepShift = segments.MaxSweepShift // how many bytes expire soon is not known
+	if s.tier.segs[id].Queue != policy.None {           // it straddles
 		s.grade(id)
 	}
 }
@@ -62,28 +63,28 @@ func (s *shard) appended(off uint64, deadline int64) {
 // extend moves a lane's end by size bytes and returns where they begin.
 func (s *shard) extend(q policy.Lane, size uint64) (off uint64) {
 	l := &s.lanes[q]
-	if l.seg == 0 || s.pads(l, size) {
+	if l.Seg == 0 || s.pads(l, size) {
 		s.open(q)
 	}
-	off = uint64(l.seg)<<s.tier.segShift + uint64(l.at)
-	s.queues[q].bytes += size
+	off = uint64(l.Seg)<<s.tier.segShift + uint64(l.At)
+	s.queues[q].Bytes += size
 	s.drainDebt += int64(size)
 	for {
-		seg := &s.tier.segs[l.seg]
-		n := min(size, uint64(s.tier.segSize()-l.at))
-		seg.live += uint32(n)
-		l.at += uint32(n)
+		seg := &s.tier.segs[l.Seg]
+		n := min(size, uint64(s.tier.segSize()-l.At))
+		seg.Live += uint32(n)
+		l.At += uint32(n)
 		if size -= n; size == 0 {
-			seg.end = l.at
+			seg.End = l.At
 			return off
 		}
-		seg.end = l.at
-		from := l.seg
+		seg.End = l.At
+		from := l.Seg
 		s.open(q)
-		next := &s.tier.segs[l.seg]
-		next.head = uint32(off >> s.tier.unitShift)
-		next.first = uint32(min(size, uint64(s.tier.segSize())))
-		s.tier.segs[from].cont.Store(l.seg)
+		next := &s.tier.segs[l.Seg]
+		next.Head = uint32(off >> s.tier.unitShift)
+		next.First = uint32(min(size, uint64(s.tier.segSize())))
+		s.tier.segs[from].Cont.Store(l.Seg)
 	}
 }
 
@@ -91,14 +92,14 @@ func (s *shard) extend(q policy.Lane, size uint64) (off uint64) {
 func (s *shard) open(q policy.Lane) {
 	s.seal(q)
 	l := &s.lanes[q]
-	l.seg, l.at = s.spare.pop(s.tier.segs), 0
-	seg := &s.tier.segs[l.seg]
-	seg.live, seg.first, seg.end, seg.head = 0, 0, 0, 0
-	seg.cont.Store(0)
-	seg.lane, seg.queue, seg.earliest, seg.latest = q, policy.None, 0, 0
-	seg.stamp, seg.opened = s.ghosts.Clock(), s.tier.clock.now()
-	s.unmark(l.seg)
-	seg.owner.Store(s.number)
+	l.Seg, l.At = s.spare.Pop(s.tier.segs), 0
+	seg := &s.tier.segs[l.Seg]
+	seg.Live, seg.First, seg.End, seg.Head = 0, 0, 0, 0
+	seg.Cont.Store(0)
+	seg.Lane, seg.Queue, seg.Earliest, seg.Latest = q, policy.None, 0, 0
+	seg.Stamp, seg.Opened = s.ghosts.Clock(), s.tier.clock.now()
+	s.unmark(l.Seg)
+	seg.Owner.Store(s.number)
 	s.held.Add(1)
 	small, main := s.laneBytes()
 	s.tier.meanRecordBytes.Store(uint64(small+main) / uint64(s.table.Len()+1))
@@ -107,15 +108,15 @@ func (s *shard) open(q policy.Lane) {
 // seal puts a lane's segment into its queue.
 func (s *shard) seal(q policy.Lane) {
 	l := &s.lanes[q]
-	if l.seg == 0 {
+	if l.Seg == 0 {
 		return
 	}
-	id := l.seg
-	l.seg, l.at = 0, 0
+	id := l.Seg
+	l.Seg, l.At = 0, 0
 	seg := &s.tier.segs[id]
-	seg.queue = q
-	s.queues[q].push(s.tier.segs, id)
-	if seg.live == 0 {
+	seg.Queue = q
+	s.queues[q].Push(s.tier.segs, id)
+	if seg.Live == 0 {
 		s.release(id)
 		return
 	}
@@ -130,18 +131,18 @@ func (s *shard) kill(off, size uint64) {
 		s.demotions.died(off)
 	}
 	id, in := s.tier.segmentAt(off)
-	s.queues[s.tier.segs[id].lane].bytes -= size
+	s.queues[s.tier.segs[id].Lane].Bytes -= size
 	for {
 		seg := &s.tier.segs[id]
 		n := min(size, uint64(s.tier.segSize()-in))
 		size -= n
 		next := uint32(0)
 		if size > 0 { // the links of a straddling record die with it
-			next = seg.cont.Load()
-			seg.cont.Store(0)
-			s.tier.segs[next].head = 0
+			next = seg.Cont.Load()
+			seg.Cont.Store(0)
+			s.tier.segs[next].Head = 0
 		}
-		seg.live -= uint32(n)
+		seg.Live -= uint32(n)
 		if id != s.walking {
 			s.releaseOrGrade(id)
 		}
@@ -157,8 +158,8 @@ func (s *shard) kill(off, size uint64) {
 func (s *shard) releaseOrGrade(id uint32) {
 	seg, drained := &s.tier.segs[id], id == s.drain.id
 	switch {
-	case seg.queue == policy.None && !drained:
-	case seg.live == 0:
+	case seg.Queue == policy.None && !drained:
+	case seg.Live == 0:
 		s.release(id)
 	case !drained:
 		s.grade(id)
@@ -168,14 +169,14 @@ func (s *shard) releaseOrGrade(id uint32) {
 // release gives a segment without live records back to the pool.
 func (s *shard) release(id uint32) {
 	seg := &s.tier.segs[id]
-	if seg.queue != policy.None {
+	if seg.Queue != policy.None {
 		s.dequeue(id)
 	}
 	if id == s.drain.id {
 		s.drain.id = 0
 		s.drain.ended++
 	}
-	s.cleanable.move(s.tier.segs, id, 0)
+	s.cleanable.Move(s.tier.segs, id, 0)
 	s.disown(id)
 }
 
@@ -186,7 +187,7 @@ func (s *shard) disown(id uint32) {
 			w.id = 0
 		}
 	}
-	s.tier.segs[id].owner.Store(0)
+	s.tier.segs[id].Owner.Store(0)
 	s.held.Add(-1)
 	s.retire(id)
 }
@@ -196,7 +197,7 @@ func (s *shard) disown(id uint32) {
 func (s *shard) retire(id uint32) {
 	s.epoch.Add(1)
 	offheap.StoreFence()
-	s.tier.pool.give(id)
+	s.tier.pool.Give(id)
 	s.work.records++
 }
 
@@ -208,10 +209,10 @@ func (s *shard) noteDeadline(off uint64, deadline int64) {
 	}
 	id, _ := s.tier.segmentAt(off)
 	seg := &s.tier.segs[id]
-	if seg.earliest == 0 || end < seg.earliest {
-		seg.earliest = end
+	if seg.Earliest == 0 || end < seg.Earliest {
+		seg.Earliest = end
 	}
-	seg.latest = max(seg.latest, end)
+	seg.Latest = max(seg.Latest, end)
 	for w := s.walks; w != nil; w = w.next {
 		if w.id == id {
 			w.note(end)
@@ -221,22 +222,22 @@ func (s *shard) noteDeadline(off uint64, deadline int64) {
 
 // laneBytes are the bytes of live records in the two lanes.
 func (s *shard) laneBytes() (small, main int64) {
-	return int64(s.queues[policy.Small].bytes), int64(s.queues[policy.Main].bytes)
+	return int64(s.queues[policy.Small].Bytes), int64(s.queues[policy.Main].Bytes)
 }
 
 // grade puts a sealed segment into the list of its cleaning cost.
-func (s *shard) grade(id uint32) { s.cleanable.move(s.tier.segs, id, s.gradeOf(id)) }
+func (s *shard) grade(id uint32) { s.cleanable.Move(s.tier.segs, id, s.gradeOf(id)) }
 
 func (s *shard) gradeOf(id uint32) uint8 {
 	half := uint64(s.tier.segSize() / 2)
-	if uint64(s.tier.segs[id].live) > half {
+	if uint64(s.tier.segs[id].Live) > half {
 		return 0
 	}
 	n := s.cleaningCost(id)
 	if n > half {
 		return 0
 	}
-	return 1 + uint8(n*grades/(half+1))
+	return 1 + uint8(n*segments.Grades/(half+1))
 }
 
 // cleaningCost is the number of bytes that cleaning a segment copies: the records of
@@ -244,13 +245,13 @@ func (s *shard) gradeOf(id uint32) uint8 {
 // then the segment's live bytes change, too.
 func (s *shard) cleaningCost(id uint32) uint64 {
 	t, seg := s.tier, &s.tier.segs[id]
-	n := uint64(seg.live)
-	if seg.head != 0 {
-		r := t.recordAt(t.place(seg.head))
-		n += r.size - uint64(seg.first)
+	n := uint64(seg.Live)
+	if seg.Head != 0 {
+		r := t.recordAt(t.place(seg.Head))
+		n += r.size - uint64(seg.First)
 	}
-	if next := seg.cont.Load(); next != 0 {
-		off := t.place(t.segs[next].head)
+	if next := seg.Cont.Load(); next != 0 {
+		off := t.place(t.segs[next].Head)
 		if start, in := t.segmentAt(off); start == id { // otherwise it is the record that head names
 			r := t.recordAt(off)
 			n += r.size - uint64(t.segSize()-in)
@@ -259,16 +260,16 @@ func (s *shard) cleaningCost(id uint32) uint64 {
 	return n
 }
 
-func (s *shard) addSpare(c chain) {
-	for c.n > 0 {
-		s.spare.push(s.tier.segs, c.pop(s.tier.segs))
+func (s *shard) addSpare(c segments.Chain) {
+	for c.N > 0 {
+		s.spare.Push(s.tier.segs, c.Pop(s.tier.segs))
 	}
 }
 
 // returnSpare gives back segments that were acquired and then not needed.
 func (s *shard) returnSpare() {
-	for s.spare.n > 0 {
-		s.tier.pool.give(s.spare.pop(s.tier.segs))
+	for s.spare.N > 0 {
+		s.tier.pool.Give(s.spare.Pop(s.tier.segs))
 	}
 }
 
@@ -339,7 +340,7 @@ func (s *shard) debitAll() {
 		h := &a.shards[s.number-1]
 		a.total.Add(-h.all.Load())
 		h.all.Store(0)
-		h.bytes, h.hands, h.kept = [lanes]int64{}, [lanes]hand{}, 0
+		h.bytes, h.hands, h.kept = [segments.Lanes]int64{}, [segments.Lanes]hand{}, 0
 	}
 }
 
@@ -349,22 +350,22 @@ func (s *shard) dequeue(id uint32) {
 	if table := s.tier.quotas.table.Load(); table != nil {
 		next := s.following(id)
 		for _, a := range *table {
-			a.pass(int(s.number-1), seg.queue, id, next)
+			a.pass(int(s.number-1), seg.Queue, id, next)
 		}
 	}
-	s.queues[seg.queue].remove(s.tier.segs, id)
-	seg.queue = policy.None
+	s.queues[seg.Queue].Remove(s.tier.segs, id)
+	seg.Queue = policy.None
 }
 
 // following is the segment behind one in its lane, 0 if that is the last.
 func (s *shard) following(id uint32) uint32 {
 	switch seg := &s.tier.segs[id]; {
-	case seg.queue == policy.None:
+	case seg.Queue == policy.None:
 		return 0
-	case seg.next != 0:
-		return seg.next
+	case seg.Next != 0:
+		return seg.Next
 	default:
-		return s.lanes[seg.queue].seg
+		return s.lanes[seg.Queue].Seg
 	}
 }
 

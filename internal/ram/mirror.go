@@ -58,7 +58,7 @@ func (s *shard) mirror(lost uint64, more func() bool) (left Unmirrored, all bool
 
 // mirrorFrom is a step of mirror from a position on, and returns where the next begins.
 func (s *shard) mirrorFrom(at uint64, left *Unmirrored) (next uint64) {
-	if s.closed || s.dead.head != 0 {
+	if s.closed || s.dead.Head != 0 {
 		return 0
 	}
 	found, next := s.table.From(at)

@@ -21,7 +21,7 @@ func (t *Tier) cursor(off, from uint64) cursor {
 // next is the longest piece of at most n bytes, and moves past it.
 func (c *cursor) next(n int) (off uint64, length int) {
 	if c.in == c.t.segSize() {
-		c.id, c.in = c.t.segs[c.id].cont.Load(), 0
+		c.id, c.in = c.t.segs[c.id].Cont.Load(), 0
 	}
 	off = uint64(c.id)<<c.t.segShift + uint64(c.in)
 	length = min(n, int(c.t.segSize()-c.in))

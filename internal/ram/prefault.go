@@ -16,7 +16,7 @@ func (t *Tier) runPrefaulter() {
 		select {
 		case <-t.janitor.quit:
 			return
-		case <-t.pool.wake:
+		case <-t.pool.Wake:
 		}
 		for t.prefaultNext() {
 		}
@@ -27,12 +27,12 @@ func (t *Tier) runPrefaulter() {
 func (t *Tier) prefaultNext() bool {
 	t.janitor.sweeping.Lock()
 	defer t.janitor.sweeping.Unlock()
-	from, to := t.pool.nextToPrefault(uint32(t.prefaultAhead()>>t.segShift), prefaultStep>>t.segShift)
+	from, to := t.pool.NextToPrefault(uint32(t.prefaultAhead()>>t.segShift), prefaultStep>>t.segShift)
 	if from == to || t.closed.Load() {
 		return false
 	}
 	// A failure is no harm: the pages are then made ready on first use.
 	_ = t.region.Prefault(uint64(from)<<t.segShift, uint64(to-from)<<t.segShift)
-	t.pool.prefaultDone(to)
+	t.pool.PrefaultDone(to)
 	return true
 }

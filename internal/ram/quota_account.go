@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 
 	"github.com/firncache/firn/internal/policy"
+	"github.com/firncache/firn/internal/ram/segments"
 )
 
 // quotas has the accounts of all quotas. Until there is one, table is nil, which is all that
@@ -36,10 +37,10 @@ type account struct {
 
 // holding is what a shard has of an account, under the shard's lock.
 type holding struct {
-	bytes [lanes]int64
+	bytes [segments.Lanes]int64
 	all   atomic.Int64 // the sum, for others to read
 	kept  int64        // bytes that the policy kept since a record last left for the quota
-	hands [lanes]hand
+	hands [segments.Lanes]hand
 	_     [16]byte
 }
 

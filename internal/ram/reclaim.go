@@ -3,6 +3,7 @@ package ram
 import (
 	"github.com/firncache/firn/internal/evicted"
 	"github.com/firncache/firn/internal/policy"
+	"github.com/firncache/firn/internal/ram/segments"
 )
 
 // reclaim frees about one segment, a step at a time: a mostly dead one is cleaned,
@@ -54,8 +55,8 @@ func (s *shard) reclaimStep() bool {
 	switch {
 	case s.closed:
 		return false
-	case s.dead.head != 0:
-		s.bury(s.dead.head)
+	case s.dead.Head != 0:
+		s.bury(s.dead.Head)
 		s.drain.ended++
 		return true
 	case s.drain.id == 0 && s.retireChunks() > 0:
@@ -72,7 +73,7 @@ func (s *shard) reclaimStep() bool {
 
 // choose begins a drain. If the ghosts leave room for a segment, it is over at once.
 func (s *shard) choose() bool {
-	if id := s.cleanable.cheapest(); id != 0 {
+	if id := s.cleanable.Cheapest(); id != 0 {
 		s.beginDrain(id, true)
 	} else if id := s.oldest(); id == 0 {
 		return false
@@ -184,7 +185,7 @@ func (t *Tier) holderOf(a *account, self *shard) *shard {
 func (s *shard) evictCounted(a *account, q *Quota) bool {
 	h := &a.shards[s.number-1]
 	lane := s.tier.tuner.Setting().Victim(h.bytes[policy.Small], h.bytes[policy.Main])
-	for range lanes {
+	for range segments.Lanes {
 		if s.advance(a, q, lane) {
 			return true
 		}
@@ -205,8 +206,8 @@ func (s *shard) advance(a *account, q *Quota, lane policy.Lane) bool {
 			return looked > 0
 		}
 		id, seg := h.seg, &s.tier.segs[h.seg]
-		at := max(h.at, seg.first)
-		if at >= seg.end || s.tier.quotas.marks[id]&a.mark == 0 {
+		at := max(h.at, seg.First)
+		if at >= seg.End || s.tier.quotas.marks[id]&a.mark == 0 {
 			next := s.following(id)
 			if next == 0 {
 				return looked > 0

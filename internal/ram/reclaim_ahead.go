@@ -32,7 +32,7 @@ const (
 // reclaimAhead does steps of a drain while there is need, and the lower tier has room
 // for demotions. The caller holds no shard's lock.
 func (t *Tier) reclaimAhead(s *shard, steps int, ev *evicted.List) {
-	for ; steps > 0 && t.pool.short(t.freeAhead) && t.lowerReady(); steps-- {
+	for ; steps > 0 && t.pool.Short(t.freeAhead) && t.lowerReady(); steps-- {
 		s.reclaimStepAhead(ev)
 	}
 }

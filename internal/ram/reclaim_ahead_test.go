@@ -52,9 +52,9 @@ func TestNoStepAheadWithoutNeed(t *testing.T) {
 	d := newDrained(t, 64<<10, 0)
 	for _, c := range []struct{ busy, short, want bool }{{true, true, false}, {false, false, false}, {false, true, true}} {
 		d.low.busy.Store(c.busy)
-		d.Tier.freeAhead = -d.pool.limit
+		d.Tier.freeAhead = -d.pool.Limit
 		if c.short {
-			d.Tier.freeAhead = d.pool.limit
+			d.Tier.freeAhead = d.pool.Limit
 		}
 		before := d.low.accepted
 		var left evicted.List

@@ -6,6 +6,7 @@ import (
 
 	"github.com/firncache/firn/internal/offheap"
 	"github.com/firncache/firn/internal/policy"
+	"github.com/firncache/firn/internal/ram/segments"
 	"github.com/firncache/firn/internal/record"
 	"github.com/firncache/firn/internal/watch"
 )
@@ -76,9 +77,9 @@ type newRecord struct {
 
 	keepsDeadline bool // that of the key's record, if there is one by then
 
-	lane   policy.Lane // where the policy puts it, if its key is new
-	placed bool        // whether the policy was asked
-	claim  claim       // its writer's, on segments
+	lane   policy.Lane    // where the policy puts it, if its key is new
+	placed bool           // whether the policy was asked
+	claim  segments.Claim // its writer's, on segments
 
 	counts bool // it is stored, and an account counts it
 

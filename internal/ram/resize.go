@@ -21,7 +21,7 @@ func (t *Tier) SetBytes(bytes int64) error {
 		t.shrink(false)
 	default:
 		t.full.Store(false) // it may fill again
-		t.pool.wakePrefaulter()
+		t.pool.WakePrefaulter()
 	}
 	return nil
 }
@@ -35,7 +35,7 @@ func (t *Tier) setBytes(bytes int64) (shrinks bool, err error) {
 	}
 	shrinks = bytes < t.bytes.Load()
 	t.setLimit(bytes)
-	return shrinks || t.pool.overTarget(), nil // or another call shrinks
+	return shrinks || t.pool.OverTarget(), nil // or another call shrinks
 }
 
 // Reserve reserves bytes of the budget for the lower tier's memory, or gives them
@@ -49,7 +49,7 @@ func (t *Tier) Reserve(bytes int64) error {
 		return err
 	}
 	t.shrink(true)
-	t.pool.wakePrefaulter()
+	t.pool.WakePrefaulter()
 	return nil
 }
 
@@ -81,11 +81,11 @@ func (t *Tier) shrink(keepSpare bool) {
 	}()
 	for more := true; more; {
 		var ev evicted.List
-		event, stuck := t.pool.lastEvent(), false
+		event, stuck := t.pool.LastEvent(), false
 		more, stuck = t.shrinkStep(&ev)
 		t.finishDemotions(&ev)
 		ev.Notify()
-		if stuck && !t.pool.await(event) {
+		if stuck && !t.pool.Await(event) {
 			break // only the indexes hold segments
 		}
 	}
@@ -93,8 +93,8 @@ func (t *Tier) shrink(keepSpare bool) {
 	for i := range t.shards {
 		t.shards[i].buryAll()
 	}
-	t.pool.lower(t.stepSegments()) // by what that gave back
-	for n := t.pool.trimmable(keepSpare); n > 0; n -= t.stepSegments() {
+	t.pool.Lower(t.stepSegments()) // by what that gave back
+	for n := t.pool.Trimmable(keepSpare); n > 0; n -= t.stepSegments() {
 		t.trimStep(keepSpare)
 	}
 }
@@ -111,8 +111,8 @@ func (t *Tier) shrinkStep(ev *evicted.List) (more, stuck bool) {
 	if t.closed.Load() {
 		return false, false
 	}
-	goal, more := t.pool.lower(t.stepSegments())
-	for t.pool.over(goal) && !ev.Full() && ev.DemoteFirst == 0 {
+	goal, more := t.pool.Lower(t.stepSegments())
+	for t.pool.Over(goal) && !ev.Full() && ev.DemoteFirst == 0 {
 		if freed, _ := t.victimShard(&t.shards[0]).reclaim(ev, always); !freed {
 			return more || ev.DemoteFirst != 0, ev.DemoteFirst == 0
 		}
@@ -128,7 +128,7 @@ func (t *Tier) trimStep(keepSpare bool) {
 		return
 	}
 	t.region.AdviseSmall() // lest the system fills the holes with huge pages
-	t.pool.trim(keepSpare, t.stepSegments(), t.decommit)
+	t.pool.Trim(keepSpare, t.stepSegments(), t.decommit)
 }
 
 // decommit gives the memory of n segments back.

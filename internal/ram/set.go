@@ -208,7 +208,7 @@ func (s *shard) set(r *newRecord) (missing int) {
 		return missing
 	}
 	q := s.laneOf(old.off)
-	if missing = s.wants(q, r.size) - s.spare.n; missing > 0 {
+	if missing = s.wants(q, r.size) - s.spare.N; missing > 0 {
 		return missing
 	}
 	s.count.Replaced++
@@ -226,11 +226,11 @@ func (s *shard) insert(r *newRecord) (missing int) {
 	if s.table.NeedsChunk() {
 		need++
 	}
-	if missing = need - s.spare.n; missing > 0 {
+	if missing = need - s.spare.N; missing > 0 {
 		return missing
 	}
 	if s.table.NeedsChunk() {
-		s.table.AddChunk(s.spare.pop(s.tier.segs))
+		s.table.AddChunk(s.spare.Pop(s.tier.segs))
 	}
 	s.table.Insert(r.hash, s.appendRecord(r.lane, r), 0)
 	return 0

@@ -1,6 +1,9 @@
 package ram
 
-import "testing"
+import (
+	"github.com/firncache/firn/internal/ram/segments"
+	"testing"
+)
 
 // The budget can be lowered while All is under way, by its body as well: to less
 // than the index takes before.
@@ -41,15 +44,15 @@ func TestSetBytesDuringAll(t *testing.T) {
 func TestSetBytesWithoutVictimsEnds(t *testing.T) {
 	t.Parallel()
 	tier := newTier(t, 1<<20)
-	var others chain
-	hold := &claim{}
-	tier.pool.takeFor(hold, &others, tier.pool.limit/2, false)
+	var others segments.Chain
+	hold := &segments.Claim{}
+	tier.pool.TakeFor(hold, &others, tier.pool.Limit/2, false)
 	shrunk := make(chan error)
 	go func() { shrunk <- tier.SetBytes(tier.minBytes()) }()
-	for others.n > 0 {
-		tier.pool.give(others.pop(tier.segs))
+	for others.N > 0 {
+		tier.pool.Give(others.Pop(tier.segs))
 	}
-	tier.pool.endClaim(hold)
+	tier.pool.EndClaim(hold)
 	ends(t, "SetBytes", func() {
 		if err := <-shrunk; err != nil {
 			t.Error(err)
@@ -62,15 +65,15 @@ func TestSetBytesWithoutVictimsEnds(t *testing.T) {
 	if err := tier.SetBytes(1 << 20); err != nil {
 		t.Fatal(err)
 	}
-	tier.pool.takeFor(hold, &others, tier.pool.limit/2, false)
-	tier.pool.endClaim(hold) // as if they were the index's
+	tier.pool.TakeFor(hold, &others, tier.pool.Limit/2, false)
+	tier.pool.EndClaim(hold) // as if they were the index's
 	ends(t, "SetBytes", func() {
 		if err := tier.SetBytes(tier.minBytes()); err != nil {
 			t.Error(err)
 		}
 	})
-	for others.n > 0 {
-		tier.pool.give(others.pop(tier.segs))
+	for others.N > 0 {
+		tier.pool.Give(others.Pop(tier.segs))
 	}
 	if err := tier.Check(); err != nil {
 		t.Error(err)

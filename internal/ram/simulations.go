@@ -240,9 +240,9 @@ func (t *Tier) syncSimulations() {
 // hold, but for those that are kept for reclaiming, those that are being filled, and the rests
 // of segments where no record fits.
 func (t *Tier) recordRoom() int64 {
-	t.pool.mu.Lock()
-	segments := t.pool.target - reclaimOnlyOf(t.pool.target) - len(t.shards)
-	t.pool.mu.Unlock()
+	t.pool.Lock()
+	segments := t.pool.ForWrites() - len(t.shards)
+	t.pool.Unlock()
 	each := int64(t.segSize())
 	if mean := int64(t.meanRecordBytes.Load()); mean < each/padBelow {
 		each -= mean / 2

@@ -36,13 +36,13 @@ func (t *Tier) Stats() Stats {
 		s.mu.Unlock()
 	}
 	p := &t.pool
-	p.mu.Lock()
-	defer p.mu.Unlock()
+	p.Lock()
+	defer p.Unlock()
 	st.Budget = t.bytes.Load()
-	st.Overhead = t.overhead.Load() + int64(p.used)*(t.segmentCost()-int64(t.segSize()))
+	st.Overhead = t.overhead.Load() + int64(p.Used)*(t.segmentCost()-int64(t.segSize()))
 	st.ReservedBytes = t.reserved.Load()
-	st.Used = st.ReservedBytes + t.overhead.Load() + int64(p.used)*t.segmentCost()
-	st.Resident = st.ReservedBytes + t.overhead.Load() + int64(p.resident())*t.segmentCost()
-	st.Prefaulted = int64(p.prefaulted) << t.segShift
+	st.Used = st.ReservedBytes + t.overhead.Load() + int64(p.Used)*t.segmentCost()
+	st.Resident = st.ReservedBytes + t.overhead.Load() + int64(p.Resident())*t.segmentCost()
+	st.Prefaulted = int64(p.Prefaulted) << t.segShift
 	return st
 }

@@ -2,6 +2,7 @@ package ram
 
 import (
 	"github.com/firncache/firn/internal/evicted"
+	"github.com/firncache/firn/internal/ram/segments"
 	"math"
 	"math/bits"
 )
@@ -23,8 +24,8 @@ func (t *Tier) RaiseGrace(millis int64) {
 	old := t.grace.Load()
 	for ; old < millis && !t.grace.CompareAndSwap(old, millis); old = t.grace.Load() {
 	}
-	for id := uint32(1); old < millis && id < t.touched(); id++ {
-		if owner := t.segs[id].owner.Load(); owner != 0 {
+	for id := uint32(1); old < millis && id < t.pool.Touched(); id++ {
+		if owner := t.segs[id].Owner.Load(); owner != 0 {
 			t.shards[owner-1].raiseGrace(id, millis-old)
 		}
 	}
@@ -35,8 +36,8 @@ func (t *Tier) RaiseGrace(millis int64) {
 func (s *shard) raiseGrace(id uint32, by int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if seg := &s.tier.segs[id]; seg.owner.Load() == s.number && seg.earliest != 0 {
-		seg.latest += by
+	if seg := &s.tier.segs[id]; seg.Owner.Load() == s.number && seg.Earliest != 0 {
+		seg.Latest += by
 	}
 	for w := s.walks; w != nil; w = w.next {
 		if w.id == id && w.earliest != 0 {
@@ -53,24 +54,17 @@ const maxSweep = 1024
 func (t *Tier) sweepFrom(id uint32, ev *evicted.List) (next uint32) {
 	t.janitor.sweeping.Lock()
 	defer t.janitor.sweeping.Unlock()
-	now, from, end := t.clock.now(), id, t.touched()
+	now, from, end := t.clock.now(), id, t.pool.Touched()
 	w := new(walk)
 	for ; id < end && !t.closed.Load(); id++ {
 		if ev.Full() || id-from == maxSweep {
 			return id
 		}
-		if owner := t.segs[id].owner.Load(); owner != 0 {
+		if owner := t.segs[id].Owner.Load(); owner != 0 {
 			t.shards[owner-1].sweep(w, id, now, ev)
 		}
 	}
 	return 0
-}
-
-// touched is one more than the highest segment that was ever used.
-func (t *Tier) touched() uint32 {
-	t.pool.mu.Lock()
-	defer t.pool.mu.Unlock()
-	return t.pool.fresh
 }
 
 // sweep takes the expired records of one segment out, if it is due.
@@ -78,11 +72,11 @@ func (s *shard) sweep(w *walk, id uint32, now int64, ev *evicted.List) {
 	s.mu.Lock()
 	defer s.unlock(ev)
 	seg := &s.tier.segs[id]
-	if s.closed || seg.owner.Load() != s.number || s.dead.head != 0 || !seg.sweepDue(now) {
+	if s.closed || seg.Owner.Load() != s.number || s.dead.Head != 0 || !seg.SweepDue(now) {
 		return
 	}
 	var stay remaining
-	seg.sweepShift = minSweepShift // more, if records are appended meanwhile
+	seg.SweepShift = segments.MinSweepShift // more, if records are appended meanwhile
 	s.beginWalk(w, id)
 	defer s.endWalk(w)
 	for s.sweepStep(w, now, &stay) {
@@ -93,9 +87,9 @@ func (s *shard) sweep(w *walk, id uint32, now int64, ev *evicted.List) {
 	if w.id == 0 || s.closed {
 		return
 	}
-	seg.earliest, seg.latest = w.earliest, w.latest
+	seg.Earliest, seg.Latest = w.earliest, w.latest
 	by := now + stay.before(uint64(s.tier.segSize()/16))
-	seg.sweepShift = max(seg.sweepShift, sweepShift(w.earliest, w.latest, by))
+	seg.SweepShift = max(seg.SweepShift, segments.SweepShift(w.earliest, w.latest, by))
 }
 
 // sweepStep does a step of a segment's sweep, and counts the records that stay. It reports

@@ -9,6 +9,7 @@ import (
 	"github.com/firncache/firn/internal/index"
 	"github.com/firncache/firn/internal/offheap"
 	"github.com/firncache/firn/internal/policy"
+	"github.com/firncache/firn/internal/ram/segments"
 	"github.com/firncache/firn/internal/record"
 	"github.com/firncache/firn/internal/watch"
 )
@@ -34,8 +35,8 @@ type Tier struct {
 	slides          sliding
 	grace           atomic.Int64
 
-	segs         []segment
-	pool         pool
+	segs         []segments.Segment
+	pool         segments.Pool
 	tuner        *policy.Tuner
 	simulations  simulations
 	quotas       quotas
@@ -57,7 +58,7 @@ type Tier struct {
 	maxChunks    uint64           // length of each
 	bytes        atomic.Int64
 	maxRecord    atomic.Int64
-	resizing     sync.Mutex // held while bytes or reserved change; before pool.mu
+	resizing     sync.Mutex // held while bytes or reserved change; before the pool
 	closed       atomic.Bool
 	janitor      janitor
 
@@ -135,10 +136,10 @@ type shard struct {
 	tier      *Tier
 	watches   watch.Table
 	number    uint32 // from 1
-	lanes     [lanes]lane
-	queues    [lanes]queue
-	spare     chain
-	cleanable cleanable
+	lanes     [segments.Lanes]segments.Lane
+	queues    [segments.Lanes]segments.Queue
+	spare     segments.Chain
+	cleanable segments.Cleanable
 	ghosts    policy.Ghosts
 	hasGhosts bool
 	keptBytes int64 // bytes that the policy kept since a record was last evicted
@@ -148,7 +149,7 @@ type shard struct {
 	walking   uint32         // the segment whose records are being looked through, in this hold
 	walks     *walk          // those under way, the drain's excepted
 	work      work           // done in this hold
-	dead      queue          // segments that Clear has emptied, and that are still to be given back
+	dead      segments.Queue // segments that Clear has emptied, and that are still to be given back
 	held      atomic.Int64   // segments of the log that the shard holds
 	evicted   *evicted.Batch // records of which OnEvict is told after unlocking
 	closed    bool
@@ -204,5 +205,5 @@ type janitor struct {
 	once     sync.Once // for the start of the goroutine
 	begun    bool
 	quit     chan struct{}
-	sweeping sync.Mutex // held while a goroutine of the tier's own touches its memory; before shard.mu and pool.mu
+	sweeping sync.Mutex // held while a goroutine of the tier's own touches its memory; before shard.mu and the pool
 }

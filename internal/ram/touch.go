@@ -80,7 +80,7 @@ func (s *shard) touchHere(r *newRecord) (found bool, missing int) {
 	} else {
 		*r = t.touchedRecord(r, s.value(&old))
 		q := s.laneOf(old.off)
-		if missing = s.wants(q, r.size) - s.spare.n; missing > 0 {
+		if missing = s.wants(q, r.size) - s.spare.N; missing > 0 {
 			return true, missing
 		}
 		r.version = flags

@@ -43,18 +43,18 @@ func (s *shard) walkStep(w *walk, fn func(*entry)) (more bool) {
 	s.walking = id
 	seg, base := &t.segs[id], uint64(id)<<t.segShift
 	if at == 0 {
-		if at = seg.first; seg.head != 0 {
-			s.lookUpLater(t.place(seg.head))
+		if at = seg.First; seg.Head != 0 {
+			s.lookUpLater(t.place(seg.Head))
 		}
 	}
-	for at < seg.end && s.batch.n < t.maxWalk {
+	for at < seg.End && s.batch.n < t.maxWalk {
 		at += uint32(min(s.lookUpLater(base+uint64(at)), uint64(t.segSize())))
 	}
 	if left, ok := s.lookUp(fn); ok {
 		_, at = t.segmentAt(left)
 	}
 	s.walking, w.at = 0, at
-	more = at < seg.end && seg.live > 0
+	more = at < seg.End && seg.Live > 0
 	s.releaseOrGrade(id)
 	return more
 }

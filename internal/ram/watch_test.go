@@ -8,6 +8,7 @@ import (
 
 	"github.com/firncache/firn/internal/evicted"
 	"github.com/firncache/firn/internal/policy"
+	"github.com/firncache/firn/internal/ram/segments"
 	"github.com/firncache/firn/internal/watch"
 )
 
@@ -155,9 +156,9 @@ func moveAll(t *Tier) {
 	for i := range t.shards {
 		s := &t.shards[i]
 		s.mu.Lock()
-		for q := range policy.Lane(lanes) {
+		for q := range policy.Lane(segments.Lanes) {
 			s.seal(q)
-			if id := s.queues[q].head; id != 0 {
+			if id := s.queues[q].Head; id != 0 {
 				s.clean(id)
 			}
 		}

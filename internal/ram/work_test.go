@@ -214,7 +214,7 @@ func TestWhileClearGivesBack(t *testing.T) {
 	d.unlocking = nil
 	clear(d.values)
 	d.add()
-	for left := s.held.Load(); s.dead.head != 0; left-- {
+	for left := s.held.Load(); s.dead.Head != 0; left-- {
 		if n := s.held.Load(); n != left || n < 2 {
 			t.Fatalf("%d segments are held: want %d", n, left)
 		}
@@ -262,7 +262,7 @@ func TestWalkEndsWithItsSegment(t *testing.T) {
 	s := &d.shards[0]
 	var w, other walk
 	for _, w := range []*walk{&other, &w} {
-		s.beginWalk(w, s.queues[policy.Main].head)
+		s.beginWalk(w, s.queues[policy.Main].Head)
 		defer s.endWalk(w)
 	}
 	s.walkStep(&w, func(*entry) {})

@@ -39,8 +39,8 @@ var ramTier = []mutation{{
 	pkg:   "./internal/ram", test: "TestWatchDuringClear",
 }, {
 	guard: "no more segments are in use than the budget has",
-	file:  "internal/ram/pool.go",
-	old:   "for taken < n && p.used < limit {",
+	file:  "internal/ram/segments/pool.go",
+	old:   "for taken < n && p.Used < limit {",
 	new:   "for taken < n {",
 	pkg:   "./internal/ram", test: "TestModel",
 }, {
@@ -52,7 +52,7 @@ var ramTier = []mutation{{
 }, {
 	guard: "a write that waits for another's segments gives back its own",
 	file:  "internal/ram/acquire.go",
-	old:   "\t\tcase r.claim.held:\n\t\t\tr.claim.all = true\n",
+	old:   "\t\tcase r.claim.Held:\n\t\t\tr.claim.All = true\n",
 	new:   "\t\tcase false:\n",
 	pkg:   "./internal/ram", test: "TestWriteWithoutRoomEnds",
 }, {
@@ -164,13 +164,13 @@ var ramTier = []mutation{{
 }, {
 	guard: "a write that lacks room takes what Clear has yet to give back",
 	file:  "internal/ram/reclaim.go",
-	old:   "case s.dead.head != 0:",
+	old:   "case s.dead.Head != 0:",
 	new:   "case false:",
 	pkg:   "./internal/ram", test: "TestWhileClearGivesBack",
 }, {
 	guard: "a sweep leaves what Clear has emptied alone",
 	file:  "internal/ram/sweep.go",
-	old:   "|| s.dead.head != 0 ",
+	old:   "|| s.dead.Head != 0 ",
 	pkg:   "./internal/ram", test: "TestWhileClearGivesBack",
 }, {
 	guard: "a record that is moved stays in its account",
@@ -186,7 +186,7 @@ var ramTier = []mutation{{
 }, {
 	guard: "a hand goes on with the lane when its segment leaves",
 	file:  "internal/ram/log.go",
-	old:   "\t\t\ta.pass(int(s.number-1), seg.queue, id, next)\n",
+	old:   "\t\t\ta.pass(int(s.number-1), seg.Queue, id, next)\n",
 	new:   "\t\t\t_, _ = a, next\n",
 	pkg:   "./internal/ram", test: "TestQuotaModel",
 }, {

@@ -70,7 +70,7 @@ var deadlines = []mutation{{
 }, {
 	guard: "records from before a longer grace are past it later",
 	file:  "internal/ram/sweep.go",
-	old:   "seg.latest += by",
+	old:   "seg.Latest += by",
 	pkg:   "./internal/tests/typed", test: "TestLoadingOfANamespace",
 }, {
 	guard: "a namespace's hard timeout ends no other's loads",
