@@ -26,19 +26,44 @@ type hotEntry[V any] struct {
 type hotHead struct {
 	generation *coherence.Generation // that was current before the bytes were read
 	deadline   int64                 // milliseconds, 0 for never: the value's, or when a read is to move that (see hotDeadline)
-	tags       typed.Head            // nil without any
-	stamp      shared.Stamp          // of the copy that the value was made of; 0 without a shared tier
-	shortened  bool                  // the deadline is the copy's, and that of the bytes is later
+	more       *hotMore              // nil for a value without tags and shared tier
+}
+
+// hotMore is what few hot values have.
+type hotMore struct {
+	tags      typed.Head   // nil without any
+	stamp     shared.Stamp // of the copy that the value was made of; 0 without a shared tier
+	shortened bool         // the deadline is the copy's, and that of the bytes is later
+}
+
+// newHotHead is the head of the value of stored, which was found in a generation.
+func (t *Typed[K, V]) newHotHead(in *coherence.Generation, found fleet.Kept, stored []byte) hotHead {
+	h := hotHead{generation: in, deadline: t.hotDeadline(found.Deadline)}
+	if tags := tagsOf(stored); tags != nil || found.Stamp != 0 || found.Shortened {
+		h.more = &hotMore{tags, found.Stamp, found.Shortened}
+	}
+	return h
 }
 
 // holds reports whether the deadline is to come, and no tag was invalidated.
 func (h *hotHead) holds(c *Cache) bool {
-	return (h.deadline == 0 || !c.store.Passed(h.deadline)) && (h.tags == nil || c.typed.tags.Hold(h.tags))
+	return (h.deadline == 0 || !c.store.Passed(h.deadline)) && (h.more == nil || h.more.tags == nil || c.typed.tags.Hold(h.more.tags))
+}
+
+// isShortened reports whether the bytes' deadline is later than the head's.
+func (h *hotHead) isShortened() bool { return h.more != nil && h.more.shortened }
+
+// stamp is that of the copy that the value was made of; 0 without a shared tier.
+func (h *hotHead) stamp() shared.Stamp {
+	if h.more == nil {
+		return 0
+	}
+	return h.more.stamp
 }
 
 // needsRefresh reports whether the value is to be refreshed.
 func (h *hotHead) needsRefresh(of *load.Group) bool {
-	return !h.shortened && of.NeedsRefresh(h.deadline)
+	return !h.isShortened() && of.NeedsRefresh(h.deadline)
 }
 
 // maxHotByDefault is how many typed caches of a Cache have hot values by default:
@@ -86,7 +111,7 @@ func (t *Typed[K, V]) openHot() *hot.Table[K, hotEntry[V]] {
 	if t.closed.Load() || t.hot.Load() != nil || t.hotUnasked && !t.c.typed.takeDefaultHot() {
 		return t.hot.Load()
 	}
-	table, keys, space := hot.NewTable[K, hotEntry[V]](t.hotValues, &t.c.typed.hot), t.keys, t.space
+	table, keys, space := hot.NewTable[K, hotEntry[V]](t.hotValues, codec.Inline(t.codec), &t.c.typed.hot), t.keys, t.space
 	t.c.store.SetWriteHook(&t.c.typed.fronts)
 	hits, detach := t.c.typed.fronts.Attach(space.Current(), func(key []byte) {
 		if k, err := keys.View(key); err == nil {
@@ -163,7 +188,7 @@ func (t *Typed[K, V]) getTrusted(ctx context.Context, key K) *hotEntry[V] {
 	if e == nil || e.generation != t.space.Generation() || !t.space.Trusted(e.generation) || !e.holds(t.c) || t.closed.Load() {
 		return nil
 	}
-	if !t.c.store.Fleet.TrustedSince(mark, e.stamp) {
+	if !t.c.store.Fleet.TrustedSince(mark, e.stamp()) {
 		return nil
 	}
 	return e
@@ -241,6 +266,5 @@ func (t *Typed[K, V]) putHot(key K, place hot.Place, s *scratch[K], fill coheren
 		return
 	}
 	defer fill.Unlock()
-	head := hotHead{s.in, t.hotDeadline(found.Deadline), tagsOf(s.value), found.Stamp, found.Shortened}
-	table.Put(key, hotEntry[V]{head, v}, place)
+	table.Put(key, hotEntry[V]{t.newHotHead(s.in, found, s.value), v}, place)
 }

@@ -440,7 +440,7 @@ func (t *Typed[K, V]) Has(key K) bool {
 // TTL is how long the value of key has to live, Forever if it never expires. Other
 // than that, it is as Has.
 func (t *Typed[K, V]) TTL(key K) (ttl time.Duration, ok bool) {
-	if e := t.getHot(key); e != nil && !e.shortened {
+	if e := t.getHot(key); e != nil && !e.isShortened() {
 		return t.c.timeTo(t.deadlineOfHot(e.deadline)), true
 	}
 	s := t.acquire()

@@ -9,7 +9,7 @@ import (
 // LookupEntry is Lookup that also returns how long the value has to live, and where it was
 // found.
 func (t *Typed[K, V]) LookupEntry(ctx context.Context, key K) (TypedEntry[V], error) {
-	if e := t.getHotFor(ctx, key); e != nil && !e.shortened {
+	if e := t.getHotFor(ctx, key); e != nil && !e.isShortened() {
 		if t.hits.Count() {
 			t.readAgain(key)
 		}

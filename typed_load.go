@@ -53,7 +53,7 @@ func (t *Typed[K, V]) GetOrLoad(ctx context.Context, key K, load TypedLoadFunc[K
 // GetOrLoadEntry is GetOrLoad that also returns how it came by the value, or by the error, and of
 // a hit what LookupEntry returns.
 func (t *Typed[K, V]) GetOrLoadEntry(ctx context.Context, key K, load TypedLoadFunc[K, V]) (TypedEntry[V], error) {
-	if e := t.getHotFor(ctx, key); e != nil && !e.shortened && !e.needsRefresh(t.loads) {
+	if e := t.getHotFor(ctx, key); e != nil && !e.isShortened() && !e.needsRefresh(t.loads) {
 		if t.hits.Count() {
 			t.readAgain(key)
 		}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/firncache/firn/internal/codec/plan"
+	"github.com/firncache/firn/internal/offheap"
 )
 
 // Codec is firn.Codec, which documents the methods.
@@ -111,4 +112,17 @@ func IsImmutable(t reflect.Type) bool { return plan.IsImmutable(t) }
 // WrongLength is a codec's error for bytes that are not its own.
 func WrongLength[V any](got int, want any) error {
 	return fmt.Errorf("%d bytes for a %s: want %v", got, TypeName(reflect.TypeFor[V]()), want)
+}
+
+// Inline is how many of the bytes that a codec makes of a value lie in the value itself, and not
+// in memory that it refers to: 0 where that is unknown.
+func Inline[V any](c Codec[V]) int {
+	switch c := c.(type) {
+	case *planCodec[V]:
+		return c.plan.Least()
+	case arrayCodec[V], numberCodec[V], boolCodec[V]:
+		var v V
+		return len(offheap.ArrayOf(&v))
+	}
+	return 0
 }

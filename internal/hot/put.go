@@ -2,6 +2,7 @@ package hot
 
 import (
 	"hash/maphash"
+	"math/rand/v2"
 	"sync/atomic"
 )
 
@@ -11,9 +12,11 @@ type Place struct {
 	taken int64 // of these, of the budget; the rest is to be had from others of its set
 }
 
-// Admit reports whether the value of a key that was read is to be put into the table, and finds room for it:
-// size is how many bytes it refers to, about. Put or Forgo follows. It may ask for memory, which
-// calls the user's OnEvict: no lock is held.
+// Admit reports whether the value of a key that was read is to be put into the table, and finds
+// room for it: size is of its bytes and the key's, about. Put or Forgo follows. Where it is to
+// take the room of others, only one in admitEvery is let in: those that are read often come soon,
+// and the rest cost no more than their bytes do. It may ask for memory, which calls the user's
+// OnEvict: no lock is held.
 func (t *Table[K, V]) Admit(key K, size int) (p Place, ok bool) {
 	t.budget.settle() // the RAM tier may have become full
 	now := t.now.Load()
@@ -25,8 +28,14 @@ func (t *Table[K, V]) Admit(key K, size int) (p Place, ok bool) {
 	if now.door != nil && !now.knows(maphash.Comparable(t.seed, key)) {
 		return p, false
 	}
-	return t.Room(size), true
+	if p = t.Room(size); p.taken == 0 && rand.Uint32()%admitEvery != 0 {
+		return p, false
+	}
+	return p, true
 }
+
+// admitEvery is how many values are read for one that drives out others.
+const admitEvery = 4
 
 // Room is Admit of a key that the table has, or had a moment ago.
 func (t *Table[K, V]) Room(size int) (p Place) {
@@ -112,61 +121,71 @@ func (t *Table[K, V]) Put(key K, value V, p Place) {
 	}
 	hash := maphash.Comparable(t.seed, key)
 	s := now.set(hash)
-	lack := p.bytes - p.taken // less than nothing: to be given back
 	i, old := s.find(key)
 	if old == nil {
-		i = s.victim(hash)
-		old = s.entries[i].Load()
+		i = s.place(hash)
 	}
-	for {
-		if old != nil {
-			s.entries[i].Store(nil)
-			now.taken -= old.bytes
-			lack -= old.bytes
-			now.lacks.Add(1)
-		}
-		if lack <= 0 {
-			break
-		}
-		if i, old = s.other(); old == nil { // there is no room
-			t.budget.give(p.bytes - lack)
+	room := p.taken + now.evict(s, i)
+	for room < p.bytes {
+		s, i, ok := now.victim()
+		if !ok {
+			t.budget.give(room)
 			return
 		}
+		room += now.evict(s, i)
 	}
-	t.budget.give(-lack)
+	t.budget.give(room - p.bytes)
 	now.taken += p.bytes
 	s.entries[i].Store(&entry[K, V]{key, value, p.bytes})
 	s.mark(i, byte(hash>>56))
 }
 
-// victim is the place of a set that is taken next: an empty one, or one that was not read since
-// the last round.
-func (s *set[K, V]) victim(hash uint64) int {
+// evict empties a place, and returns how many bytes its entry had.
+func (n *sets[K, V]) evict(s *set[K, V], i int) int64 {
+	e := s.entries[i].Load()
+	if e == nil {
+		return 0
+	}
+	s.entries[i].Store(nil)
+	n.taken -= e.bytes
+	n.lacks.Add(1)
+	return e.bytes
+}
+
+// place is where a new value goes: an empty place, or one whose entry was not read since the
+// last round. The next round begins where all were.
+func (s *set[K, V]) place(hash uint64) int {
 	for i := range ways {
 		if s.entries[i].Load() == nil {
 			return i
 		}
 	}
-	first := int(hash >> 40 % ways)
-	word := s.word.Load()
-	for n := range ways {
-		i := (first + n) % ways
-		if word>>(clockBits+i)&1 == 0 {
+	first, word := hash>>40, s.word.Load()
+	for n := range uint64(ways) {
+		if i := int((first + n) % ways); word>>(clockBits+i)&1 == 0 {
 			return i
 		}
 	}
 	s.word.And(1<<clockBits - 1)
-	return first
+	return int(first % ways)
 }
 
-// other is an entry of a set.
-func (s *set[K, V]) other() (int, *entry[K, V]) {
-	for i := range ways {
-		if e := s.entries[i].Load(); e != nil {
-			return i, e
+// victim is where the next entry to be evicted for the room of its bytes lies: the hand of a clock
+// goes round all sets, and passes once what was read since it was there.
+func (n *sets[K, V]) victim() (s *set[K, V], i int, ok bool) {
+	for range 2 * ways * len(n.sets) {
+		n.hand++
+		s, i = &n.sets[n.hand/ways%uint64(len(n.sets))], int(n.hand%ways)
+		if s.entries[i].Load() == nil {
+			continue
 		}
+		read := uint64(1) << (clockBits + i)
+		if s.word.Load()&read == 0 {
+			return s, i, true
+		}
+		s.word.And(^read)
 	}
-	return 0, nil
+	return nil, 0, false
 }
 
 // mark notes the tag of a new entry, which was not read yet.

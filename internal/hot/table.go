@@ -23,7 +23,7 @@ const (
 type Table[K comparable, V any] struct {
 	seed   maphash.Seed
 	most   int   // sets that it grows to
-	fixed  int64 // bytes of an entry, what its value refers to apart
+	fixed  int64 // bytes of an entry, without those that its key and value refer to
 	budget *Budget
 
 	now    atomic.Pointer[sets[K, V]]
@@ -37,6 +37,7 @@ type sets[K comparable, V any] struct {
 	sets  []set[K, V]
 	door  []atomic.Uint32 // none for the first, which lets every key in
 	taken int64           // bytes of the budget; mu guards it
+	hand  uint64          // place at which victim looked last; mu guards it
 	lacks atomic.Int64    // values driven out, and keys kept out
 }
 
@@ -51,12 +52,13 @@ type entry[K comparable, V any] struct {
 	bytes int64
 }
 
-// NewTable makes a table of n values at most, empty, and known to its budget until Close.
-func NewTable[K comparable, V any](n int, b *Budget) *Table[K, V] {
+// NewTable makes a table of n values at most, empty, and known to its budget until Close. Of the
+// bytes that are said to be a value's, inline lie in V itself.
+func NewTable[K comparable, V any](n, inline int, b *Budget) *Table[K, V] {
 	t := &Table[K, V]{
 		seed: maphash.MakeSeed(), budget: b,
 		most:  max(1<<bits.Len(uint((n-1)/ways)), minSets),
-		fixed: int64(reflect.TypeFor[entry[K, V]]().Size()) + slack,
+		fixed: int64(reflect.TypeFor[entry[K, V]]().Size()) + slack - int64(inline),
 	}
 	b.add(t)
 	return t

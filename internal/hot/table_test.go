@@ -36,7 +36,7 @@ func put(t *Table[string, int], key string, value, size int) bool {
 
 func TestTable(t *testing.T) {
 	b, lent := newBudget(1 << 20)
-	table := NewTable[string, int](100, b)
+	table := NewTable[string, int](100, 0, b)
 	if table.Get("a") != nil || lent.Load() != 0 {
 		t.Error("an empty table has something")
 	}
@@ -79,7 +79,7 @@ func TestTable(t *testing.T) {
 // Keys that are read in turn become hot, if there is room for them: the table grows.
 func TestKeysInTurn(t *testing.T) {
 	b, _ := newBudget(1 << 20)
-	table := NewTable[int, int](4096, b)
+	table := NewTable[int, int](4096, 0, b)
 	found := 0
 	for i := range 40 * 1024 {
 		key := i % 1024
@@ -97,7 +97,7 @@ func TestKeysInTurn(t *testing.T) {
 // A value that is read stays where others come and go.
 func TestClock(t *testing.T) {
 	b, _ := newBudget(1 << 20)
-	table := NewTable[string, int](1, b)
+	table := NewTable[string, int](1, 0, b)
 	put(table, "hot", 1, 0)
 	for i := range 10_000 {
 		if table.Get("hot") == nil {
@@ -111,7 +111,7 @@ func TestClock(t *testing.T) {
 func TestBudget(t *testing.T) {
 	const limit = 64 << 10
 	b, lent := newBudget(limit)
-	tables := []*Table[string, int]{NewTable[string, int](10_000, b), NewTable[string, int](10_000, b)}
+	tables := []*Table[string, int]{NewTable[string, int](10_000, 0, b), NewTable[string, int](10_000, 0, b)}
 	for i := range 20_000 {
 		put(tables[i%2], fmt.Sprint("key ", rand.IntN(2000)), i, rand.IntN(200))
 		if b.Used() > b.lent.Load() || b.lent.Load() != lent.Load() || b.lent.Load() > limit {
@@ -143,16 +143,39 @@ func TestBudget(t *testing.T) {
 	}
 }
 
-// A table of which the budget fills but a few places does not grow: a value finds room only in a
-// set that has others.
+// A table of which the budget fills but a few places does not grow.
 func TestGrowsNotBeyondBudget(t *testing.T) {
 	b, _ := newBudget(1 << 20)
-	table := NewTable[string, int](100_000, b)
+	table := NewTable[string, int](100_000, 0, b)
 	for i := range 20_000 {
 		put(table, strconv.Itoa(i%1000), i, 64<<10)
 	}
 	if n := len(table.now.Load().sets); n != minSets || b.Used() < 900<<10 {
 		t.Errorf("%d sets, %d bytes in use", n, b.Used())
+	}
+}
+
+// Values that are read stay where the budget is spent, though others come and go, each in a set of
+// its own.
+func TestReadValuesStay(t *testing.T) {
+	const hot, rounds = 500, 200 // of the 1,200 values or so that there is room for
+	b, _ := newBudget(256 << 10)
+	table := NewTable[string, int](100_000, 0, b)
+	found := 0
+	for i := range 2 * hot * rounds {
+		key := strconv.Itoa(i)
+		if i%2 == 0 {
+			key = "read " + strconv.Itoa(i/2%hot)
+		}
+		switch {
+		case table.Get(key) == nil:
+			put(table, key, i, 100)
+		case i > hot*rounds:
+			found++
+		}
+	}
+	if found < hot*rounds/2*95/100 {
+		t.Errorf("%d of %d reads found the value", found, hot*rounds/2)
 	}
 }
 
@@ -163,7 +186,7 @@ func TestFullBudget(t *testing.T) {
 	b, lent := newBudget(limit)
 	full := false
 	b.full = func() bool { return full }
-	table := NewTable[string, int](1000, b)
+	table := NewTable[string, int](1000, 0, b)
 	for i := range ways - 1 { // as many as one set has room for: none drives out another
 		put(table, strconv.Itoa(i), i, 4<<10)
 	}
@@ -180,7 +203,7 @@ func TestFullBudget(t *testing.T) {
 // dropped and other keys are put there.
 func TestDeleteIsSeen(t *testing.T) {
 	b, _ := newBudget(1 << 20)
-	table := NewTable[string, int](10_000, b)
+	table := NewTable[string, int](10_000, 0, b)
 	var owners sync.WaitGroup
 	for g := range 4 {
 		owners.Go(func() {
@@ -208,7 +231,7 @@ func TestDeleteIsSeen(t *testing.T) {
 
 func BenchmarkGet(b *testing.B) {
 	budget, _ := newBudget(1 << 26)
-	table := NewTable[string, int](5000, budget)
+	table := NewTable[string, int](5000, 0, budget)
 	keys := make([]string, 5000)
 	for range 4 {
 		for i := range keys {

@@ -67,6 +67,9 @@ func (p *Plan) isPlain() bool {
 	return len(p.steps) == 1 && p.steps[0].op == plainOp && p.steps[0].size == p.size
 }
 
+// Least is the fewest bytes that a value becomes.
+func (p *Plan) Least() int { return p.least }
+
 // isPadded reports whether an element of a slice is a byte that says nothing.
 func (p *Plan) isPadded() bool { return p.least == 0 && p.size > 0 }
 
