@@ -32,7 +32,7 @@ var setups = func() map[string]string {
 	for _, p := range hitratio.Policies {
 		m[p.Name] = "suite hitratio: " + p.Setup
 	}
-	m[users.Hot] = "suite users: firn.Typed with HotValues for all entries and ReadOnly"
+	m[users.Hot] = "suite users: firn.Typed with HotValues for all entries, ReadOnly, pointers, a codec by hand and a GOMEMLIMIT as if the budget lay on the heap"
 	m[hybrid.Device] = "suite hybrid: the disk itself, past all caches, through firn's queue of reads"
 	for _, e := range hybrid.Engines {
 		m[e.Name] = "suite hybrid: " + e.Setup

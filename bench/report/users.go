@@ -15,7 +15,7 @@ const usersSuite = "users"
 var usersText = map[users.Table]string{
 	users.Bytes: about() + " Timed are all operations of pages and features, and of the others one in 13, 29 and 101. " +
 		"Byte caches have the same size; fastcache has none below 32 MiB. Behind the time of one that misses stands how many of its reads hit.",
-	users.Objects: "Caches of Go values. firn is Typed with a codec by hand and pointers as values, which copies and decodes each value; firn+hot has HotValues and ReadOnly beside that: nothing changes what a Get returns. " +
+	users.Objects: "Caches of Go values. firn is Typed with nothing set, and structs as values; it counts by Increment, the others by an atomic number behind a pointer. firn+hot is Typed with HotValues, ReadOnly (nothing changes what a Get returns), pointers as values, a codec by hand, and a GOMEMLIMIT by which garbage has as much memory as if the budget lay on the heap. " +
 		"otter, theine and ristretto count entries: as many as fit into the memory with what each costs them. xsync.Map and go-cache know no limit, and a program keeps the deadlines of xsync.Map.",
 }
 

@@ -60,21 +60,3 @@ func (c objectCounter) begin(e uint32, n *counts) *atomic.Uint64 {
 	}
 	return counter
 }
-
-// typedCounter counts by Get and Set of numbers under the entry's stripe.
-type typedCounter struct {
-	*env
-	t       *typedStore[string, uint64]
-	stripes *stripes
-}
-
-func (c typedCounter) do(entries []uint32, n *counts) {
-	e := entries[0]
-	key, lock := c.keys.text(e), &c.stripes[e%uint32(len(c.stripes))]
-	lock.Lock()
-	defer lock.Unlock()
-	old, ok := c.t.get(key)
-	n.read(ok, true)
-	next, left := c.nextCount(old, ok)
-	n.wrote(c.t.t.SetWithTTL(key, next, left) == nil)
-}

@@ -2,23 +2,27 @@ package users
 
 import (
 	"context"
+	"runtime/debug"
 
 	"github.com/firncache/firn"
 )
 
-// typedStore is firn.Typed, with hot values or without.
+// typedStore is firn.Typed, with nothing set or with all that makes it fast.
 type typedStore[K key, V any] struct {
 	c      *firn.Cache
 	t      *firn.Typed[K, V]
 	loader firn.TypedLoadFunc[K, V]
 }
 
-// openTyped opens firn, with hot values or without: as many as there are, or fit into a quarter
-// of the budget, and a 32nd once RAM is full.
+// openTyped opens firn: with nothing set, or with a codec by hand, hot values, as many as there
+// are, which nobody changes, and the memory of a cache on the heap: a GOMEMLIMIT that lets garbage
+// have as much as if the budget lay there.
 func openTyped[K key, V any](s *spec[K, V], withHot bool) (*typedStore[K, V], error) {
-	opts := firn.TypedOptions[K, V]{Codec: s.codec}
+	var opts firn.TypedOptions[K, V]
 	if withHot {
-		opts.HotValues, opts.ReadOnly = int(s.w.Entries), true
+		opts.Codec, opts.HotValues, opts.ReadOnly = s.codec, s.w.Entries, true
+		debug.SetGCPercent(-1)
+		debug.SetMemoryLimit(s.limit + s.w.Budget)
 	}
 	c, err := firn.Open(firn.Options{RAMBytes: s.w.Budget, TTL: s.w.TTL})
 	if err != nil {
@@ -49,8 +53,7 @@ func (t *typedStore[K, V]) newBatch() (func(keys []K), func(i int) (V, bool)) {
 // typedCounters are counters as numbers.
 type typedCounters struct {
 	*env
-	t       *typedStore[string, uint64]
-	stripes stripes
+	t *typedStore[string, uint64]
 }
 
 func openTypedCounters(e *env) (store, error) {
@@ -58,15 +61,21 @@ func openTypedCounters(e *env) (store, error) {
 	return &typedCounters{env: e, t: t}, err
 }
 
-func (s *typedCounters) client(uint32) client { return typedCounter{s.env, s.t, &s.stripes} }
+func (s *typedCounters) client(uint32) client { return s }
 func (s *typedCounters) wait()                {}
 func (s *typedCounters) close()               { s.t.close() }
 
 func (s *typedCounters) counted() (sum uint64) {
 	for e := range uint32(s.w.Entries) {
-		if v, ok := s.t.get(s.keys.text(e)); ok {
-			sum += countOf(v)
-		}
+		v, _ := s.t.get(s.keys.text(e))
+		sum += v
 	}
 	return sum
+}
+
+// do counts by Increment. A sum of 1 is that of a counter that was missing.
+func (s *typedCounters) do(entries []uint32, n *counts) {
+	sum, err := firn.Increment(context.Background(), s.t.t, s.keys.text(entries[0]), 1)
+	n.read(sum > 1, true)
+	n.wrote(err == nil)
 }

@@ -48,7 +48,7 @@ type spec[K key, V any] struct {
 	is     func(v V, n uint32) bool
 	number func(key K) uint32
 	bytes  int           // of an entry's key and value on the heap
-	codec  firn.Codec[V] // firn's; nil: its own
+	codec  firn.Codec[V] // by hand, for firn with options
 }
 
 // room is the number of entries that the budget allows a cache that counts
@@ -82,8 +82,13 @@ func openObjects(e *env, name string) (store, error) {
 	text := textKeys(e)
 	switch e.w.Name {
 	case "sessions":
+		if name == rivals.Firn {
+			s := spec[string, Session]{env: e, key: e.keys.text, own: text, number: number[string]}
+			s.create, s.is = valueOf(newSession(e.w.Value)), isSession(e.w.Value)
+			return openStore(&s, name)
+		}
 		s := spec[string, *Session]{env: e, key: e.keys.text, own: text, number: number[string], codec: sessionCodec{}, bytes: heapBytes(e.w.Key) + heapBytes(e.w.Value) + sessionBytes}
-		s.create, s.is = newSession(e.w.Value), isSession(e.w.Value)
+		s.create, s.is = newSession(e.w.Value), behind(isSession(e.w.Value))
 		return openStore(&s, name)
 	case "pages":
 		s := spec[string, []byte]{env: e, key: e.keys.text, own: text, number: number[string], bytes: heapBytes(e.w.Key) + heapBytes(e.w.Value)}
@@ -98,7 +103,7 @@ func openObjects(e *env, name string) (store, error) {
 		if name == "go-cache" { // knows no other keys than strings
 			return openStore(&spec[string, Features]{env: e, key: e.keys.text, own: text, create: newFeatures, is: isFeatures}, name)
 		}
-		s := spec[uint64, Features]{env: e, key: e.keys.integer, own: e.keys.integer, codec: featuresCodec{}, bytes: e.w.Key + e.w.Value}
+		s := spec[uint64, Features]{env: e, key: e.keys.integer, own: e.keys.integer, bytes: e.w.Key + e.w.Value}
 		s.create, s.is = newFeatures, isFeatures
 		return openStore(&s, name)
 	case "limiter":
@@ -108,11 +113,26 @@ func openObjects(e *env, name string) (store, error) {
 		s := spec[string, *atomic.Uint64]{env: e, key: e.keys.text, own: text, bytes: heapBytes(e.w.Key) + e.w.Value}
 		return openStore(&s, name)
 	case "metadata":
+		if name == rivals.Firn {
+			s := spec[string, Metadata]{env: e, key: e.keys.text, own: text}
+			s.create, s.is = valueOf(newMetadata(&e.keys)), isMetadata
+			return openStore(&s, name)
+		}
 		s := spec[string, *Metadata]{env: e, key: e.keys.text, own: text, codec: metadataCodec{}, bytes: heapBytes(e.w.Key) + heapBytes(e.w.Value) + metadataBytes}
-		s.create, s.is = newMetadata(&e.keys), isMetadata
+		s.create, s.is = newMetadata(&e.keys), behind(isMetadata)
 		return openStore(&s, name)
 	}
 	return nil, fmt.Errorf("no types for %s", e.w.Name)
+}
+
+// valueOf makes values of what makes pointers.
+func valueOf[V any](create func(n, version uint32) *V) func(n, version uint32) V {
+	return func(n, version uint32) V { return *create(n, version) }
+}
+
+// behind is a check of values for pointers to them.
+func behind[V any](is func(v V, n uint32) bool) func(v *V, n uint32) bool {
+	return func(v *V, n uint32) bool { return is(*v, n) }
 }
 
 // textKeys makes keys that caches may keep: each has memory of its own, as one has

@@ -6,8 +6,7 @@ import (
 	"math"
 )
 
-// The values of the object caches, and how firn turns them into bytes: by hand, as
-// a program does that minds the time.
+// The values of the object caches, and the codecs of a program that writes firn's by hand.
 
 // A Session is a user's. Its data say whose it is.
 type Session struct {
@@ -26,8 +25,8 @@ func newSession(size int) func(n, version uint32) *Session {
 	}
 }
 
-func isSession(size int) func(s *Session, n uint32) bool {
-	return func(s *Session, n uint32) bool { return s.User == uint64(n) && isValue(s.Data, n, size) }
+func isSession(size int) func(s Session, n uint32) bool {
+	return func(s Session, n uint32) bool { return s.User == uint64(n) && isValue(s.Data, n, size) }
 }
 
 var errShort = errors.New("value is too short")
@@ -68,27 +67,6 @@ func isFeatures(f Features, n uint32) bool {
 	return f[0] == float32(n) && f[15] == float32(n)+15
 }
 
-type featuresCodec struct{}
-
-func (featuresCodec) Name() string { return "features/1" }
-
-func (featuresCodec) Append(dst []byte, f Features) ([]byte, error) {
-	for _, v := range f {
-		dst = binary.LittleEndian.AppendUint32(dst, math.Float32bits(v))
-	}
-	return dst, nil
-}
-
-func (featuresCodec) Decode(src []byte) (f Features, err error) {
-	if len(src) != 4*len(f) {
-		return f, errShort
-	}
-	for i := range f {
-		f[i] = math.Float32frombits(binary.LittleEndian.Uint32(src[4*i:]))
-	}
-	return f, nil
-}
-
 // Metadata are those of a file.
 type Metadata struct {
 	Number, Version    uint32
@@ -110,7 +88,7 @@ func newMetadata(t *keyTable) func(n, version uint32) *Metadata {
 	}
 }
 
-func isMetadata(m *Metadata, n uint32) bool {
+func isMetadata(m Metadata, n uint32) bool {
 	return m.Number == n && m.Size == int64(n)*4096 && number(m.Name) == n && binary.LittleEndian.Uint32(m.Digest[:]) == n && len(m.Media) == len(media)
 }
 
