@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"iter"
 	"log/slog"
+	"sync"
 	"sync/atomic"
 	"time"
 	"weak"
@@ -42,9 +43,10 @@ const hotShare = 4
 
 // typedState is a cache's state of the typed caches on it.
 type typedState struct {
-	spaces typed.Namespaces
-	fronts coherence.Table
-	hot    hot.Budget // of hot values
+	spaces  typed.Namespaces
+	configs sync.Map // of *typedConfig by its type: those without options
+	fronts  coherence.Table
+	hot     hot.Budget // of hot values
 
 	hotByDefault atomic.Int32 // typed caches that have some without TypedOptions.HotValues
 
@@ -91,7 +93,9 @@ func open(opts Options, adjust func(*store.Config)) (*Cache, error) {
 	c.typed.hot.Open(c.store.Lend, c.store.Full, opts.RAMBytes/hotShare)
 	c.typed.tags.Open(&c.store)
 	c.store.Tell(0) // until somebody listens
-	c.listeners.listen(&c.store, listenerOf(opts.OnEvict, opts.OnEvictCauses))
+	if l := listenerOf(opts.OnEvict, opts.OnEvictCauses); l != nil {
+		c.listeners.listen(&c.store, l)
+	}
 	c.loads.Open(&c.store, opts.loads())
 	c.adapt(&opts)
 	return c, nil

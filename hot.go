@@ -22,6 +22,13 @@ type hotEntry[V any] struct {
 	value V
 }
 
+// hotTable has the hot values of a typed cache. It does not refer to it.
+type hotTable[K comparable, V any] struct {
+	hot.Table[K, hotEntry[V]]
+	hits *coherence.Hits
+	end  func()
+}
+
 // hotHead says whether an entry still holds.
 type hotHead struct {
 	generation *coherence.Generation // that was current before the bytes were read
@@ -70,9 +77,12 @@ func (h *hotHead) needsRefresh(of *load.Group) bool {
 // each costs every write a comparison.
 const maxHotByDefault = 16
 
+// hotByBudget is as many hot values as the budget allows.
+const hotByBudget = -1
+
 // hotValues is how many hot values a typed cache may have. It refuses those that would not be
 // coherent, or that a caller could change.
-func (o *TypedOptions[K, V]) hotValues(keys *typed.Keys[K], ramBytes int64) (int, error) {
+func (o *TypedOptions[K, V]) hotValues(keys *typed.Keys[K]) (int, error) {
 	v := reflect.TypeFor[V]()
 	safe := o.ReadOnly || codec.IsImmutable(v)
 	switch {
@@ -80,8 +90,8 @@ func (o *TypedOptions[K, V]) hotValues(keys *typed.Keys[K], ramBytes int64) (int
 		return 0, nil
 	case o.HotValues == 0 && (!keys.Exact() || !o.ReadOnly && (o.Codec != nil || !safe || !paysHot(v))):
 		return 0, nil
-	case o.HotValues == 0: // the budget alone is the limit
-		return max(int(ramBytes/hotShare/int64(reflect.TypeFor[hotEntry[V]]().Size())), 1), nil
+	case o.HotValues == 0:
+		return hotByBudget, nil
 	case !keys.Exact():
 		return 0, fmt.Errorf("firn: TypedOptions.HotValues with keys of type %s: want numbers, bools, strings, or structs "+
 			"and arrays of these, without AppendBinary and TypedOptions.KeyCodec", codec.TypeName(reflect.TypeFor[K]()))
@@ -102,36 +112,41 @@ func paysHot(t reflect.Type) bool {
 
 // openHot is the table of the hot values, made by the first read: nil in a typed cache that is
 // closed, or one too many by default. Nothing that the Cache keeps of it refers to the Typed.
-func (t *Typed[K, V]) openHot() *hot.Table[K, hotEntry[V]] {
-	if table := t.hot.Load(); table != nil || t.hotValues == 0 || t.hotUnasked && t.c.typed.hotByDefault.Load() >= maxHotByDefault {
+func (t *Typed[K, V]) openHot() *hotTable[K, V] {
+	unasked := t.hotValues == hotByBudget
+	if table := t.hot.Load(); table != nil || t.hotValues == 0 || unasked && t.c.typed.hotByDefault.Load() >= maxHotByDefault {
 		return table
 	}
 	t.hotMu.Lock()
 	defer t.hotMu.Unlock()
-	if t.closed.Load() || t.hot.Load() != nil || t.hotUnasked && !t.c.typed.takeDefaultHot() {
+	if t.closed.Load() || t.hot.Load() != nil || unasked && !t.c.typed.takeDefaultHot() {
 		return t.hot.Load()
 	}
-	table, keys, space := hot.NewTable[K, hotEntry[V]](t.hotValues, codec.Inline(t.codec), &t.c.typed.hot), t.keys, t.space
-	t.c.store.SetWriteHook(&t.c.typed.fronts)
-	hits, detach := t.c.typed.fronts.Attach(space.Current(), func(key []byte) {
+	most := t.hotValues
+	if unasked {
+		most = max(int(t.c.store.RAMBytes()/hotShare/int64(reflect.TypeFor[hotEntry[V]]().Size())), 1)
+	}
+	table, keys, space, state := &hotTable[K, V]{}, t.keys, t.space, &t.c.typed
+	table.Open(most, codec.Inline(t.codec), &state.hot)
+	t.c.store.SetWriteHook(&state.fronts)
+	hits, detach := state.fronts.Attach(space.Current(), func(key []byte) {
 		if k, err := keys.View(key); err == nil {
 			table.Delete(k)
 		}
 	})
-	state, unasked := &t.c.typed, t.hotUnasked
-	end := func() {
-		space.Counters.FrontHits.Add(detach())
+	table.hits, table.end = hits, func() {
+		space.Rare().FrontHits.Add(detach())
 		table.Close()
 		if unasked {
 			state.hotByDefault.Add(-1)
 		}
 	}
-	forgotten := runtime.AddCleanup(t, func(end func()) { end() }, end)
-	t.endHot = func() {
+	forgotten := runtime.AddCleanup(t, func(end func()) { end() }, table.end)
+	end := table.end
+	table.end = func() {
 		forgotten.Stop()
 		end()
 	}
-	t.hits = hits
 	t.hot.Store(table)
 	return table
 }
@@ -149,8 +164,8 @@ func (l *typedState) takeDefaultHot() bool {
 func (t *Typed[K, V]) closeHot() {
 	t.hotMu.Lock()
 	defer t.hotMu.Unlock()
-	if t.endHot != nil {
-		t.endHot()
+	if table := t.hot.Load(); table != nil {
+		table.end()
 	}
 }
 
@@ -171,7 +186,7 @@ func (t *Typed[K, V]) getHot(key K) *hotEntry[V] {
 
 // getHotFor is getHot of a call with a context.
 func (t *Typed[K, V]) getHotFor(ctx context.Context, key K) *hotEntry[V] {
-	if t.hotValues > 0 && t.c.store.Numbers() != nil {
+	if t.hotValues != 0 && t.c.store.Numbers() != nil {
 		return t.getTrusted(ctx, key)
 	}
 	return t.getHot(key)

@@ -101,11 +101,8 @@ func (l *listeners) hear(cfg *store.Config) {
 }
 
 // listen has the tiers tell one more until stop is called; an entry that left before may be
-// told after it. With nil it does nothing.
+// told after it.
 func (l *listeners) listen(store *store.Store, one *listener) (stop func()) {
-	if one == nil {
-		return func() {}
-	}
 	l.change(store, func(all []*listener) []*listener { return append(all, one) })
 	return func() {
 		l.change(store, func(all []*listener) []*listener {

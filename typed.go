@@ -12,7 +12,6 @@ import (
 
 	"github.com/firncache/firn/internal/codec"
 	"github.com/firncache/firn/internal/coherence"
-	"github.com/firncache/firn/internal/hot"
 	"github.com/firncache/firn/internal/load"
 	"github.com/firncache/firn/internal/ram"
 	"github.com/firncache/firn/internal/typed"
@@ -100,26 +99,30 @@ type TypedOptions[K comparable, V any] struct {
 // Get and Set cost those of Cache, the codec, and about 25 ns, and allocate what the codec does.
 // An entry takes 12 bytes more than key and value.
 type Typed[K comparable, V any] struct {
+	*typedConfig[K, V]
+	space  *typed.Namespace
+	hot    atomic.Pointer[hotTable[K, V]] // nil until the first read, and without
+	closed atomic.Bool
+}
+
+// typedConfig is what follows from the types and the options. Typed caches of one Cache and the
+// same types share it if their options say nothing.
+type typedConfig[K comparable, V any] struct {
 	c           *Cache
-	space       *typed.Namespace
-	tagSpace    string // the namespace's name
+	shape       *typed.Shape
 	keys        typed.Keys[K]
 	codec       Codec[V]
-	fingerprint codec.Fingerprint                         // of the bytes that codec writes
-	takes       bool                                      // codec can take bytes over
-	number      bool                                      // codec writes its bits
-	loads       *load.Group                               // the Cache's, or one of its options
-	atMost      int64                                     // how long a value lives whose deadline slides, in milliseconds; 0: for ever
-	slideLead   int64                                     // how long before its deadline a read moves it, in milliseconds; 0: none does
-	hotValues   int                                       // that there may be
-	hot         atomic.Pointer[hot.Table[K, hotEntry[V]]] // nil until the first read, and without
-	hotUnasked  bool                                      // they are by default
-	hits        *coherence.Hits                           // of hot values
-	hotMu       sync.Mutex                                // held while hot is made or ended; nothing calls the user under it
-	endHot      func()                                    // nil until there is a table
-	stopEvents  func()                                    // ends OnEvict
-	closed      atomic.Bool
-	scratch     *sync.Pool // of *scratch[K], that of all typed caches with such keys
+	fingerprint codec.Fingerprint // of the bytes that codec writes
+	takes       bool              // codec can take bytes over
+	number      bool              // codec writes its bits
+	loads       *load.Group       // the Cache's, or one of its options
+	atMost      int64             // how long a value lives whose deadline slides, in milliseconds; 0: for ever
+	slideLead   int64             // how long before its deadline a read moves it, in milliseconds; 0: none does
+	hotValues   int               // that there may be; hotByBudget: as many as the memory allows
+	fills       bool              // a read looks at more than the value's bytes
+	hotMu       sync.Mutex        // held while a hot table is made or ended; nothing calls the user under it
+	scratch     *sync.Pool        // of *scratch[K], that of all typed caches with such keys
+	stopEvents  func()            // ends OnEvict; nil without it
 }
 
 // scratch is the heap memory of a call.
@@ -166,21 +169,7 @@ const (
 // Any number of namespaces may be in use. A Clear of one may lose entries of others whose names
 // hash to the same place: one in 262,144 with 1 GiB of RAMBytes.
 func NewTyped[K comparable, V any](c *Cache, namespace string, opts TypedOptions[K, V]) (*Typed[K, V], error) {
-	value := reflect.TypeFor[V]()
-	keys, err := typed.NewKeys[K](opts.KeyCodec)
-	if err != nil {
-		return nil, newTypedError(namespace, err)
-	}
-	hotValues, err := opts.hotValues(&keys, c.store.RAMBytes())
-	if err != nil {
-		return nil, err
-	}
-	if opts.Codec == nil {
-		if opts.Codec, err = DefaultCodec[V](); err != nil {
-			return nil, newTypedError(namespace, err)
-		}
-	}
-	loads, err := opts.loads(c)
+	cfg, err := opts.config(c, namespace)
 	if err != nil {
 		return nil, err
 	}
@@ -190,17 +179,12 @@ func NewTyped[K comparable, V any](c *Cache, namespace string, opts TypedOptions
 	if n := len(namespace); n == 0 || n > maxNamespace {
 		return nil, fmt.Errorf("firn: NewTyped: the namespace's name has %d bytes: want 1 to %d", n, maxNamespace)
 	}
-	t := &Typed[K, V]{c: c, keys: keys, codec: opts.Codec, number: codec.IsNumber(opts.Codec), loads: loads, tagSpace: namespace, hotValues: hotValues, hotUnasked: opts.HotValues == 0}
-	t.scratch = scratchPool[K]()
-	_, t.takes = opts.Codec.(codec.Taker[V])
-	t.slide(&opts)
-	t.fingerprint = typed.Unambiguous(codec.FingerprintOf("typed", opts.Codec.Name(), codec.Layout(opts.Codec.Name(), value), keys.Name(), fmt.Sprint(opts.Version)))
+	t := &Typed[K, V]{typedConfig: cfg}
 	listener, err := t.listener(&opts)
 	if err != nil {
 		return nil, err
 	}
-	values := typed.Values{Fingerprint: t.fingerprint, Text: fmt.Sprintf("a %s by %s, version %d", codec.TypeName(value), opts.Codec.Name(), opts.Version)}
-	if t.space, err = c.typed.spaces.Open(&c.store, spaceName(namespace, keys.Name()), namespace, values, opts.MaxBytes); err != nil {
+	if t.space, err = c.typed.spaces.Open(&c.store, namespace, t.shape, opts.MaxBytes); err != nil {
 		return nil, newTypedError(namespace, err)
 	}
 	if q := t.space.Quota(); q != nil {
@@ -209,7 +193,9 @@ func NewTyped[K comparable, V any](c *Cache, namespace string, opts TypedOptions
 	if c.store.Recovered() || c.store.Numbers() != nil {
 		c.useTags()
 	}
-	t.stopEvents = c.listeners.listen(&c.store, listener)
+	if listener != nil { // of options: the config is this Typed's alone
+		t.stopEvents = c.listeners.listen(&c.store, listener)
+	}
 	return t, nil
 }
 
@@ -231,7 +217,7 @@ func newTypedError(namespace string, err error) error {
 // it returns false.
 func (t *Typed[K, V]) Get(key K) (V, bool) {
 	if e := t.getHot(key); e != nil {
-		if t.hits.Count() {
+		if t.hot.Load().hits.Count() {
 			t.readAgain(key)
 		}
 		return e.value, true
@@ -244,7 +230,7 @@ func (t *Typed[K, V]) Get(key K) (V, bool) {
 func (t *Typed[K, V]) getBytes(key K) (v V, ok bool) {
 	s := t.acquire()
 	s.k = key
-	if t.fills() {
+	if t.fills {
 		v, err := t.read(context.Background(), s)
 		t.release(s)
 		return v, err == nil
@@ -273,7 +259,7 @@ func (t *Typed[K, V]) getBytes(key K) (v V, ok bool) {
 // ErrNotFound for a value that cannot be read, wrapped with the reason.
 func (t *Typed[K, V]) Lookup(ctx context.Context, key K) (V, error) {
 	if e := t.getHotFor(ctx, key); e != nil {
-		if t.hits.Count() {
+		if t.hot.Load().hits.Count() {
 			t.readAgain(key)
 		}
 		return e.value, nil
@@ -286,7 +272,7 @@ func (t *Typed[K, V]) Lookup(ctx context.Context, key K) (V, error) {
 
 // read looks up s.k past the hot values, and decodes its value.
 func (t *Typed[K, V]) read(ctx context.Context, s *scratch[K]) (v V, err error) {
-	if t.fills() {
+	if t.fills {
 		v, _, err = t.readFill(ctx, s)
 		return v, err
 	}
@@ -384,7 +370,7 @@ func (t *Typed[K, V]) takePayload(ctx context.Context, s *scratch[K], payload []
 // decodePayload makes a value of its payload, as it is in the bytes found under key.
 func (t *Typed[K, V]) decodePayload(ctx context.Context, key, stored, payload []byte, loading bool) (v V, err error) {
 	if v, err = t.codec.Decode(payload); err != nil {
-		t.space.Counters.DecodeErrors.Add(1)
+		t.space.Rare().DecodeErrors.Add(1)
 		var none V
 		return none, t.c.undecodable(ctx, key, stored, t.codec.Name(), err, loading)
 	}
@@ -394,7 +380,7 @@ func (t *Typed[K, V]) decodePayload(ctx context.Context, key, stored, payload []
 // mismatch counts a value that was written as something else, and deletes it as deleteUnread
 // does.
 func (t *Typed[K, V]) mismatch(ctx context.Context, key, stored []byte, loading bool) error {
-	t.space.Counters.Mismatches.Add(1)
+	t.space.Rare().Mismatches.Add(1)
 	return t.c.mismatch(ctx, key, stored, loading)
 }
 
@@ -481,7 +467,7 @@ func (t *Typed[K, V]) All() iter.Seq2[K, V] {
 			switch {
 			case err != nil:
 				t.c.typed.decodeErrors.Add(1)
-				t.space.Counters.DecodeErrors.Add(1)
+				t.space.Rare().DecodeErrors.Add(1)
 			case !yield(k, v):
 				return
 			}

@@ -123,7 +123,7 @@ func (t *Typed[K, V]) addKeys(ctx context.Context, b *TypedBatch[V], keys []K, i
 	defer t.release(s)
 	for i, key := range keys {
 		if e := t.getHotFor(ctx, key); e != nil && !(loading && e.needsRefresh(t.loads)) {
-			t.hits.Count()
+			t.hot.Load().hits.Count()
 			b.values[i], b.found[i] = e.value, true
 			continue
 		}

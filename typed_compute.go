@@ -113,7 +113,7 @@ func (t *Typed[K, V]) decodeHere(ctx context.Context, stored []byte) (v V, ok, f
 		var tags typed.Head
 		if tags, payload, ok = t.cutTags(stored); !ok {
 			t.c.typed.mismatches.Add(1)
-			t.space.Counters.Mismatches.Add(1)
+			t.space.Rare().Mismatches.Add(1)
 			return v, false, true, nil
 		}
 		switch err = t.c.typed.tags.Check(ctx, tags); {
@@ -132,7 +132,7 @@ func (t *Typed[K, V]) decodeHere(ctx context.Context, stored []byte) (v V, ok, f
 	decoded, err := t.codec.Decode(payload)
 	if err != nil {
 		t.c.typed.decodeErrors.Add(1)
-		t.space.Counters.DecodeErrors.Add(1)
+		t.space.Rare().DecodeErrors.Add(1)
 		return v, false, true, nil
 	}
 	return decoded, true, false, nil

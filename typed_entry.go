@@ -10,7 +10,7 @@ import (
 // found.
 func (t *Typed[K, V]) LookupEntry(ctx context.Context, key K) (TypedEntry[V], error) {
 	if e := t.getHotFor(ctx, key); e != nil && !e.isShortened() {
-		if t.hits.Count() {
+		if t.hot.Load().hits.Count() {
 			t.readAgain(key)
 		}
 		return t.hotFound(e), nil
@@ -37,7 +37,7 @@ func (t *Typed[K, V]) hotFound(e *hotEntry[V]) TypedEntry[V] {
 
 // readEntry is read that also returns the deadline, and where the value was found.
 func (t *Typed[K, V]) readEntry(ctx context.Context, s *scratch[K]) (v V, deadline int64, at local.Place, err error) {
-	if t.fills() {
+	if t.fills {
 		v, found, err := t.readFill(ctx, s)
 		return v, found.Deadline, found.At, err
 	}

@@ -50,7 +50,7 @@ func (t *Typed[K, V]) parse(key, stored []byte) (k K, v V, ok bool) {
 	payload, ours := t.payload(stored)
 	if !ours {
 		t.c.typed.mismatches.Add(1)
-		t.space.Counters.Mismatches.Add(1)
+		t.space.Rare().Mismatches.Add(1)
 		return k, v, false
 	}
 	k, err := t.keys.Parse(key[coherence.GenerationLen:])
@@ -59,7 +59,7 @@ func (t *Typed[K, V]) parse(key, stored []byte) (k K, v V, ok bool) {
 	}
 	if err != nil {
 		t.c.typed.decodeErrors.Add(1)
-		t.space.Counters.DecodeErrors.Add(1)
+		t.space.Rare().DecodeErrors.Add(1)
 	}
 	return k, v, err == nil
 }

@@ -32,7 +32,7 @@ const loadTries = 3
 // an error, and is not stored.
 func (t *Typed[K, V]) GetOrLoad(ctx context.Context, key K, load TypedLoadFunc[K, V]) (V, error) {
 	if e := t.getHotFor(ctx, key); e != nil && !e.needsRefresh(t.loads) {
-		if t.hits.Count() {
+		if t.hot.Load().hits.Count() {
 			t.readAgain(key)
 		}
 		return e.value, nil
@@ -54,7 +54,7 @@ func (t *Typed[K, V]) GetOrLoad(ctx context.Context, key K, load TypedLoadFunc[K
 // a hit what LookupEntry returns.
 func (t *Typed[K, V]) GetOrLoadEntry(ctx context.Context, key K, load TypedLoadFunc[K, V]) (TypedEntry[V], error) {
 	if e := t.getHotFor(ctx, key); e != nil && !e.isShortened() && !e.needsRefresh(t.loads) {
-		if t.hits.Count() {
+		if t.hot.Load().hits.Count() {
 			t.readAgain(key)
 		}
 		return t.hotFound(e), nil
@@ -136,7 +136,7 @@ func (t *Typed[K, V]) getOrRefresh(ctx context.Context, s *scratch[K], load Load
 	var found fleet.Kept
 	var err error
 	switch {
-	case t.fills():
+	case t.fills:
 		e.Value, found, err = t.fill(ctx, s, true)
 		if err == nil && !found.Shortened && t.loads.NeedsRefresh(found.Deadline) {
 			t.loads.RefreshFound(ctx, s.key, load)
@@ -179,9 +179,9 @@ func (t *Typed[K, V]) loader(key K, l *loading, load TypedLoadFunc[K, V]) LoadFu
 		tags.returned(ctx, 1)
 		l.returned(ctx)
 		if errors.Is(err, ErrNotModified) { // an answer
-			t.space.Counters.Load(nil)
+			t.space.Rare().Load(nil)
 		} else {
-			t.space.Counters.Load(err)
+			t.space.Rare().Load(err)
 		}
 		if err != nil {
 			return nil, err
@@ -315,7 +315,7 @@ func (t *Typed[K, V]) multiLoader(b *TypedBatch[V], some []int, keys []K, l *loa
 		found, err := load(ctx, append([]K(nil), wanted...))
 		tags.returned(ctx, len(raw))
 		l.returned(ctx)
-		t.space.Counters.Load(err)
+		t.space.Rare().Load(err)
 		if err != nil {
 			return nil, err
 		}

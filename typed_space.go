@@ -3,17 +3,64 @@ package firn
 import (
 	"errors"
 	"fmt"
+	"reflect"
 	"time"
 
+	"github.com/firncache/firn/internal/codec"
 	"github.com/firncache/firn/internal/load"
 	"github.com/firncache/firn/internal/typed"
 	"github.com/firncache/firn/stats"
 )
 
-// spaceName is the name of a typed cache's namespace among those of its Cache, of which
-// others are not typed caches'. Keys that mean different things are in different ones.
-func spaceName(namespace, keys string) string {
-	return fmt.Sprintf("typed %q of %s", namespace, keys)
+// isZero reports whether the options say nothing, but for the namespace's quota.
+func (o *TypedOptions[K, V]) isZero() bool {
+	return o.Codec == nil && o.KeyCodec == nil && o.TTL == 0 && o.ExpireAfterAccess == 0 && o.Loading == (LoadingOptions{}) &&
+		o.HotValues == 0 && !o.ReadOnly && o.Version == 0 && o.OnEvict == nil && len(o.OnEvictCauses) == 0
+}
+
+// config is the configuration that the options make on c. The namespace is for errors.
+func (o *TypedOptions[K, V]) config(c *Cache, namespace string) (*typedConfig[K, V], error) {
+	if !o.isZero() {
+		return o.newConfig(c, namespace)
+	}
+	types := reflect.TypeFor[typedConfig[K, V]]()
+	if cfg, ok := c.typed.configs.Load(types); ok {
+		return cfg.(*typedConfig[K, V]), nil
+	}
+	cfg, err := o.newConfig(c, namespace)
+	if err != nil {
+		return nil, err
+	}
+	first, _ := c.typed.configs.LoadOrStore(types, cfg)
+	return first.(*typedConfig[K, V]), nil
+}
+
+func (o *TypedOptions[K, V]) newConfig(c *Cache, namespace string) (*typedConfig[K, V], error) {
+	keys, err := typed.NewKeys[K](o.KeyCodec)
+	if err != nil {
+		return nil, newTypedError(namespace, err)
+	}
+	hotValues, err := o.hotValues(&keys)
+	if err != nil {
+		return nil, err
+	}
+	if o.Codec == nil {
+		if o.Codec, err = DefaultCodec[V](); err != nil {
+			return nil, newTypedError(namespace, err)
+		}
+	}
+	loads, err := o.loads(c)
+	if err != nil {
+		return nil, err
+	}
+	cfg := &typedConfig[K, V]{c: c, keys: keys, codec: o.Codec, number: codec.IsNumber(o.Codec), loads: loads, hotValues: hotValues, scratch: scratchPool[K]()}
+	_, cfg.takes = o.Codec.(codec.Taker[V])
+	cfg.slide(o)
+	cfg.fills = hotValues != 0 || loads.Slides()
+	value, name := reflect.TypeFor[V](), o.Codec.Name()
+	cfg.fingerprint = typed.Unambiguous(codec.FingerprintOf("typed", name, codec.Layout(name, value), keys.Name(), fmt.Sprint(o.Version)))
+	cfg.shape = c.typed.spaces.Shape(keys.Name(), cfg.fingerprint, fmt.Sprintf("a %s by %s, version %d", codec.TypeName(value), name, o.Version))
+	return cfg, nil
 }
 
 // typedClosedError is ErrClosed of a Typed on a cache that is open.
@@ -33,7 +80,9 @@ func (t *Typed[K, V]) Close() error {
 		return nil
 	}
 	t.closeHot()
-	t.stopEvents()
+	if t.stopEvents != nil {
+		t.stopEvents()
+	}
 	t.c.typed.spaces.Close(t.space)
 	return nil
 }
@@ -68,16 +117,19 @@ func (c *Cache) StatsByNamespace() map[string]stats.Namespace {
 
 // addNamespace adds the counters of a namespace.
 func addNamespace(s *stats.Namespace, c *Cache, n *typed.Namespace) {
-	hits, misses, sets, deletes := n.Counters.Sum()
-	s.Hits += hits
-	s.Misses += misses
-	s.Sets += sets
-	s.Deletes += deletes
-	s.FrontHits += n.Counters.FrontHits.Load() + c.typed.fronts.HitsOf(n.Current())
-	s.Loads += n.Counters.Loads.Load()
-	s.LoadErrors += n.Counters.LoadErrors.Load()
-	s.Mismatches += n.Counters.Mismatches.Load()
-	s.DecodeErrors += n.Counters.DecodeErrors.Load()
+	sum := n.Counters.Sum()
+	s.Hits += sum.Hits
+	s.Misses += sum.Misses
+	s.Sets += sum.Sets
+	s.Deletes += sum.Deletes
+	s.FrontHits += c.typed.fronts.HitsOf(n.Current())
+	if rare := n.RareSoFar(); rare != nil {
+		s.FrontHits += rare.FrontHits.Load()
+		s.Loads += rare.Loads.Load()
+		s.LoadErrors += rare.LoadErrors.Load()
+		s.Mismatches += rare.Mismatches.Load()
+		s.DecodeErrors += rare.DecodeErrors.Load()
+	}
 	if q := n.Quota(); q.Max() != 0 {
 		s.Bytes += q.Used()
 		s.MaxBytes += q.Max()
@@ -150,16 +202,13 @@ func (o *TypedOptions[K, V]) validateMaxBytes(c *Cache) error {
 	return fmt.Errorf("TypedOptions.MaxBytes is %d: want %d to RAMBytes, %d, or 0 for no quota", o.MaxBytes, leastQuota, most)
 }
 
-// slide has the deadlines of t slide as the options say.
-func (t *Typed[K, V]) slide(o *TypedOptions[K, V]) {
+// slide has deadlines slide as the options say.
+func (t *typedConfig[K, V]) slide(o *TypedOptions[K, V]) {
 	t.slideLead = t.loads.SlideLead()
 	if t.loads.Slides() && o.TTL != 0 && o.TTL != Forever {
 		t.atMost = int64(o.TTL / time.Millisecond)
 	}
 }
-
-// fills reports whether a read looks at more than the value's bytes.
-func (t *Typed[K, V]) fills() bool { return t.hotValues > 0 || t.loads.Slides() }
 
 // cut takes the end of its life and the fingerprint off what is stored behind a value's tags.
 func (t *Typed[K, V]) cut(value []byte) (payload []byte, ok bool) {

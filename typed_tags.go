@@ -27,7 +27,7 @@ func (t *Typed[K, V]) InvalidateTag(ctx context.Context, tag string) error {
 	if err := t.checkTag("InvalidateTag", tag); err != nil {
 		return err
 	}
-	return t.c.typed.tags.Invalidate(ctx, t.tagSpace, tag)
+	return t.c.typed.tags.Invalidate(ctx, t.space.Label, tag)
 }
 
 // ExpireTag makes every value of the namespace stale that was stored with the tag, as if its time
@@ -44,7 +44,7 @@ func (t *Typed[K, V]) ExpireTag(_ context.Context, tag string) error {
 	if err := t.checkTag("ExpireTag", tag); err != nil {
 		return err
 	}
-	return t.c.typed.tags.Expire(t.tagSpace, tag, t.loads.Config().Grace())
+	return t.c.typed.tags.Expire(t.space.Label, tag, t.loads.Config().Grace())
 }
 
 // checkTag is why a call cannot change a tag.
@@ -198,7 +198,7 @@ func (t *Typed[K, V]) renewed(ctx context.Context, stored []byte) []byte {
 
 // beginLoadTags is called before a loader is, with its context.
 func (t *Typed[K, V]) beginLoadTags(ctx context.Context) *loadTags {
-	l := &loadTags{c: t.c, space: t.tagSpace, begun: t.c.typed.tags.Begun()}
+	l := &loadTags{c: t.c, space: t.space.Label, begun: t.c.typed.tags.Begun()}
 	load.SetNote(ctx, l)
 	return l
 }

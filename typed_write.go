@@ -42,7 +42,7 @@ func (t *Typed[K, V]) set(ctx context.Context, key K, v V, ttl time.Duration, ta
 	s.k, s.value = key, s.value[:0]
 	if len(tags) > 0 { // what they note is of before all else
 		t.c.useTags()
-		s.value, err = t.c.typed.tags.AppendNow(ctx, s.value, t.tagSpace, tags)
+		s.value, err = t.c.typed.tags.AppendNow(ctx, s.value, t.space.Label, tags)
 	}
 	if err == nil {
 		err = t.encodeKeyToWrite(ctx, s)

@@ -52,16 +52,13 @@ type entry[K comparable, V any] struct {
 	bytes int64
 }
 
-// NewTable makes a table of n values at most, empty, and known to its budget until Close. Of the
+// Open makes t an empty table of n values at most, known to its budget until Close. Of the
 // bytes that are said to be a value's, inline lie in V itself.
-func NewTable[K comparable, V any](n, inline int, b *Budget) *Table[K, V] {
-	t := &Table[K, V]{
-		seed: maphash.MakeSeed(), budget: b,
-		most:  max(1<<bits.Len(uint((n-1)/ways)), minSets),
-		fixed: int64(reflect.TypeFor[entry[K, V]]().Size()) + slack - int64(inline),
-	}
+func (t *Table[K, V]) Open(n, inline int, b *Budget) {
+	t.seed, t.budget = maphash.MakeSeed(), b
+	t.most = max(1<<bits.Len(uint((n-1)/ways)), minSets)
+	t.fixed = int64(reflect.TypeFor[entry[K, V]]().Size()) + slack - int64(inline)
 	b.add(t)
-	return t
 }
 
 // Get is the value of a key, which must not be changed: nil if it is not there.

@@ -36,7 +36,7 @@ func put(t *Table[string, int], key string, value, size int) bool {
 
 func TestTable(t *testing.T) {
 	b, lent := newBudget(1 << 20)
-	table := NewTable[string, int](100, 0, b)
+	table := newTable[string, int](100, 0, b)
 	if table.Get("a") != nil || lent.Load() != 0 {
 		t.Error("an empty table has something")
 	}
@@ -79,7 +79,7 @@ func TestTable(t *testing.T) {
 // Keys that are read in turn become hot, if there is room for them: the table grows.
 func TestKeysInTurn(t *testing.T) {
 	b, _ := newBudget(1 << 20)
-	table := NewTable[int, int](4096, 0, b)
+	table := newTable[int, int](4096, 0, b)
 	found := 0
 	for i := range 40 * 1024 {
 		key := i % 1024
@@ -97,7 +97,7 @@ func TestKeysInTurn(t *testing.T) {
 // A value that is read stays where others come and go.
 func TestClock(t *testing.T) {
 	b, _ := newBudget(1 << 20)
-	table := NewTable[string, int](1, 0, b)
+	table := newTable[string, int](1, 0, b)
 	put(table, "hot", 1, 0)
 	for i := range 10_000 {
 		if table.Get("hot") == nil {
@@ -111,7 +111,7 @@ func TestClock(t *testing.T) {
 func TestBudget(t *testing.T) {
 	const limit = 64 << 10
 	b, lent := newBudget(limit)
-	tables := []*Table[string, int]{NewTable[string, int](10_000, 0, b), NewTable[string, int](10_000, 0, b)}
+	tables := []*Table[string, int]{newTable[string, int](10_000, 0, b), newTable[string, int](10_000, 0, b)}
 	for i := range 20_000 {
 		put(tables[i%2], fmt.Sprint("key ", rand.IntN(2000)), i, rand.IntN(200))
 		if b.Used() > b.lent.Load() || b.lent.Load() != lent.Load() || b.lent.Load() > limit {
@@ -146,7 +146,7 @@ func TestBudget(t *testing.T) {
 // A table of which the budget fills but a few places does not grow.
 func TestGrowsNotBeyondBudget(t *testing.T) {
 	b, _ := newBudget(1 << 20)
-	table := NewTable[string, int](100_000, 0, b)
+	table := newTable[string, int](100_000, 0, b)
 	for i := range 20_000 {
 		put(table, strconv.Itoa(i%1000), i, 64<<10)
 	}
@@ -160,7 +160,7 @@ func TestGrowsNotBeyondBudget(t *testing.T) {
 func TestReadValuesStay(t *testing.T) {
 	const hot, rounds = 500, 200 // of the 1,200 values or so that there is room for
 	b, _ := newBudget(256 << 10)
-	table := NewTable[string, int](100_000, 0, b)
+	table := newTable[string, int](100_000, 0, b)
 	found := 0
 	for i := range 2 * hot * rounds {
 		key := strconv.Itoa(i)
@@ -186,7 +186,7 @@ func TestFullBudget(t *testing.T) {
 	b, lent := newBudget(limit)
 	full := false
 	b.full = func() bool { return full }
-	table := NewTable[string, int](1000, 0, b)
+	table := newTable[string, int](1000, 0, b)
 	for i := range ways - 1 { // as many as one set has room for: none drives out another
 		put(table, strconv.Itoa(i), i, 4<<10)
 	}
@@ -203,7 +203,7 @@ func TestFullBudget(t *testing.T) {
 // dropped and other keys are put there.
 func TestDeleteIsSeen(t *testing.T) {
 	b, _ := newBudget(1 << 20)
-	table := NewTable[string, int](10_000, 0, b)
+	table := newTable[string, int](10_000, 0, b)
 	var owners sync.WaitGroup
 	for g := range 4 {
 		owners.Go(func() {
@@ -231,7 +231,7 @@ func TestDeleteIsSeen(t *testing.T) {
 
 func BenchmarkGet(b *testing.B) {
 	budget, _ := newBudget(1 << 26)
-	table := NewTable[string, int](5000, 0, budget)
+	table := newTable[string, int](5000, 0, budget)
 	keys := make([]string, 5000)
 	for range 4 {
 		for i := range keys {
@@ -247,4 +247,10 @@ func BenchmarkGet(b *testing.B) {
 		}
 	}
 	b.ReportMetric(float64(hits)/float64(b.N), "hits/op")
+}
+
+func newTable[K comparable, V any](n, inline int, b *Budget) *Table[K, V] {
+	t := new(Table[K, V])
+	t.Open(n, inline, b)
+	return t
 }

@@ -12,97 +12,115 @@ import (
 
 // Counters count calls as internal/ram counts reads: without an atomic operation, in
 // stripes that goroutines which run at once seldom share; so they are exact for one
-// goroutine, and a little low for many. A namespace begins with one stripe, of its own, and
-// has them all once that has counted a few thousand: most of a hundred thousand namespaces
+// goroutine, and a little low for many. A namespace begins with one word for all counts, and
+// has stripes once one of them is some thousands: most of a hundred thousand namespaces
 // never need them, and a stripe takes a cache line.
 type Counters struct {
-	first   counts
+	few     atomic.Uint64                   // fewBits for each kind
 	stripes atomic.Pointer[[]counterStripe] // nil at first
-
-	// What takes longer than an atomic operation is counted with one.
-	Mismatches, DecodeErrors, Loads, LoadErrors atomic.Uint64
-	FrontHits                                   atomic.Uint64 // of fronts that are gone
 }
 
-type counts struct{ hits, misses, sets, deletes atomic.Uint64 }
-
-type counterStripe struct {
-	counts
-	_ [32]byte
-}
+// kind is what is counted.
+type kind uint
 
 const (
-	maxCounterStripes = 64
-	countsOfOne       = 4096 // a power of two, from which one stripe is too few
+	hits kind = iota
+	misses
+	sets
+	deletes
+	kinds
 )
+
+const (
+	fewBits           = 64 / kinds
+	countsOfOne       = 1 << 12 // from which on one word is too few
+	maxCounterStripes = 64
+)
+
+type counterStripe struct {
+	counts [kinds]atomic.Uint64
+	_      [32]byte
+}
 
 // mask is one less than the number of stripes: twice as many as goroutines run at once.
 var mask = uintptr(min(1<<bits.Len(uint(2*runtime.GOMAXPROCS(0)-1)), maxCounterStripes) - 1)
 
-// stripe is where the goroutine counts.
-func (c *Counters) stripe() *counts {
-	if all := c.stripes.Load(); all != nil {
-		return &(*all)[offheap.Stripe()&mask].counts
+func (c *Counters) add(k kind, n int) {
+	all := c.stripes.Load()
+	if all == nil {
+		if c.addFew(k, n) {
+			return
+		}
+		all = c.stripes.Load()
 	}
-	return c.only()
+	at := &(*all)[offheap.Stripe()&mask].counts[k]
+	offheap.StoreRelease64(at, at.Load()+uint64(n))
 }
 
-// only is the one stripe, until it has counted enough for all of them to be made.
-func (c *Counters) only() *counts {
-	s := &c.first
-	if s.hits.Load()|s.misses.Load()|s.sets.Load() >= countsOfOne {
+// addFew is add without stripes. It reports false if there are some now: each count has been less
+// than countsOfOne, or n is not.
+func (c *Counters) addFew(k kind, n int) bool {
+	few := c.few.Load()
+	if few>>(k*fewBits)&(1<<fewBits-1) >= countsOfOne || n >= countsOfOne {
 		all := make([]counterStripe, mask+1)
 		c.stripes.CompareAndSwap(nil, &all)
+		return false
 	}
-	return s
+	offheap.StoreRelease64(&c.few, few+uint64(n)<<(k*fewBits))
+	return true
 }
 
 // Read counts a lookup.
 func (c *Counters) Read(hit bool) {
-	s := c.stripe()
 	if hit {
-		add(&s.hits, 1)
+		c.add(hits, 1)
 	} else {
-		add(&s.misses, 1)
+		c.add(misses, 1)
 	}
 }
 
 // ReadMulti counts the lookups of a batch.
-func (c *Counters) ReadMulti(hits, misses int) {
-	s := c.stripe()
-	add(&s.hits, hits)
-	add(&s.misses, misses)
+func (c *Counters) ReadMulti(found, missing int) {
+	c.add(hits, found)
+	c.add(misses, missing)
 }
 
 // Set counts values that were stored.
-func (c *Counters) Set(n int) { add(&c.stripe().sets, n) }
+func (c *Counters) Set(n int) { c.add(sets, n) }
 
 // Delete counts keys that were deleted.
-func (c *Counters) Delete(n int) { add(&c.stripe().deletes, n) }
+func (c *Counters) Delete(n int) { c.add(deletes, n) }
+
+// Counts are how often what was called.
+type Counts struct{ Hits, Misses, Sets, Deletes uint64 }
+
+// Sum is what was counted.
+func (c *Counters) Sum() Counts {
+	var sum [kinds]uint64
+	few := c.few.Load()
+	for k := range kinds {
+		sum[k] = few >> (k * fewBits) & (1<<fewBits - 1)
+	}
+	if all := c.stripes.Load(); all != nil {
+		for i := range *all {
+			for k := range sum {
+				sum[k] += (*all)[i].counts[k].Load()
+			}
+		}
+	}
+	return Counts{sum[hits], sum[misses], sum[sets], sum[deletes]}
+}
+
+// Rare counts what takes longer than an atomic operation with one.
+type Rare struct {
+	Mismatches, DecodeErrors, Loads, LoadErrors atomic.Uint64
+	FrontHits                                   atomic.Uint64 // of fronts that are gone
+}
 
 // Load counts a loader that has returned.
-func (c *Counters) Load(err error) {
+func (c *Rare) Load(err error) {
 	c.Loads.Add(1)
 	if err != nil && !errors.Is(err, local.ErrNotFound) {
 		c.LoadErrors.Add(1)
 	}
-}
-
-func add(c *atomic.Uint64, n int) { offheap.StoreRelease64(c, c.Load()+uint64(n)) }
-
-// Sum is what the stripes have together.
-func (c *Counters) Sum() (hits, misses, sets, deletes uint64) {
-	sum := func(s *counts) {
-		hits += s.hits.Load()
-		misses += s.misses.Load()
-		sets += s.sets.Load()
-		deletes += s.deletes.Load()
-	}
-	sum(&c.first)
-	if all := c.stripes.Load(); all != nil {
-		for i := range *all {
-			sum(&(*all)[i].counts)
-		}
-	}
-	return hits, misses, sets, deletes
 }

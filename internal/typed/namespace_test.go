@@ -27,8 +27,9 @@ func TestClearAfterClose(t *testing.T) {
 	t.Parallel()
 	store := openStore(t)
 	n := new(Namespaces)
+	shape := n.Shape("", 0, "")
 	open := func() *Namespace {
-		s, err := n.Open(store, "n", "", Values{}, 0)
+		s, err := n.Open(store, "n", shape, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -50,13 +51,13 @@ func TestClearAfterClose(t *testing.T) {
 	if err := old.Clear(context.Background()); !errors.Is(err, local.ErrClosed) {
 		t.Errorf("Clear of the old one: %v", err)
 	}
-	if got, err := store.Generation(next.id); err != nil || got != next.Generation().Number {
+	if got, err := store.Generation(next.id()); err != nil || got != next.Generation().Number {
 		t.Errorf("the number is %d, %v, want %d", got, err, next.Generation().Number)
 	}
 	if err := next.Clear(context.Background()); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := store.Generation(next.id); err != nil || got != next.Generation().Number || got == old.Generation().Number {
+	if got, err := store.Generation(next.id()); err != nil || got != next.Generation().Number || got == old.Generation().Number {
 		t.Errorf("after Clear the number is %d, %v, want %d", got, err, next.Generation().Number)
 	}
 }
@@ -66,8 +67,9 @@ func TestClearAfterClose(t *testing.T) {
 func TestManyNamespaces(t *testing.T) {
 	store := openStore(t)
 	n := new(Namespaces)
+	shape := n.Shape("", 0, "")
 	open := func(i int) *Namespace {
-		s, err := n.Open(store, fmt.Sprint("namespace ", i), "", Values{}, 0)
+		s, err := n.Open(store, fmt.Sprint("namespace ", i), shape, 0)
 		if err != nil {
 			t.Fatal(err)
 		}

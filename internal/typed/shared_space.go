@@ -3,27 +3,37 @@ package typed
 import (
 	"context"
 	"errors"
+	"sync"
 
 	"github.com/firncache/firn/internal/coherence"
+	"github.com/firncache/firn/internal/fleet"
 	"github.com/firncache/firn/internal/local"
 	"github.com/firncache/firn/internal/registry"
 	"github.com/firncache/firn/internal/shared"
 )
 
+// link is what a namespace has of the shared tier.
+type link struct {
+	numbers   *fleet.Numbers
+	id, place registry.ID // place: whose number all processes agree on
+	apart     apart
+	mu        sync.Mutex // held while a number that was asked for becomes the current one; a leaf
+}
+
 // ToRead is the generation for a call that reads. With a shared tier it asks for its number,
 // unless the copy of that is trusted, as Numbers.GetToRead does: an error says that nothing may
 // be found.
 func (s *Namespace) ToRead(ctx context.Context) (*coherence.Generation, error) {
-	g := s.current.Load()
-	if s.numbers == nil {
+	g, l := s.current.Load(), s.link()
+	if l == nil {
 		return g, nil
 	}
-	c, err := s.numbers.GetToRead(ctx, s.id.SharedPlace(), g.Agreed)
+	c, err := l.numbers.GetToRead(ctx, l.place, g.Agreed)
 	if err != nil {
 		return nil, err
 	}
-	s.apart.leave(s.quota)
-	return s.generationOf(g, c), nil
+	l.apart.leave(s.Quota())
+	return s.generationOf(l, g, c), nil
 }
 
 // ToLoad is the generation for a call that loads. While the number is not known, that is one
@@ -31,7 +41,7 @@ func (s *Namespace) ToRead(ctx context.Context) (*coherence.Generation, error) {
 func (s *Namespace) ToLoad(ctx context.Context) (g *coherence.Generation, known bool, err error) {
 	g, err = s.ToRead(ctx)
 	if err != nil && ctx.Err() == nil && (errors.Is(err, shared.ErrUnavailable) || errors.Is(err, local.ErrNotFound)) {
-		return s.apart.enter(s.quota), false, nil
+		return s.link().apart.enter(s.Quota()), false, nil
 	}
 	return g, true, err
 }
@@ -40,53 +50,55 @@ func (s *Namespace) ToLoad(ctx context.Context) (g *coherence.Generation, known 
 // With an error there is one all the same, of the last number that is known: who removes something
 // of that has not removed too much.
 func (s *Namespace) ToWrite(ctx context.Context) (*coherence.Generation, error) {
-	g := s.current.Load()
-	if s.numbers == nil {
+	g, l := s.current.Load(), s.link()
+	if l == nil {
 		return g, nil
 	}
-	if s.numbers.Holds(g.Agreed) {
-		s.apart.leave(s.quota)
+	if l.numbers.Holds(g.Agreed) {
+		l.apart.leave(s.Quota())
 		return g, nil
 	}
-	c, err := s.numbers.Get(ctx, s.id.SharedPlace())
+	c, err := l.numbers.Get(ctx, l.place)
 	if err != nil {
 		return g, err
 	}
-	s.apart.leave(s.quota)
-	return s.generationOf(g, c), nil
+	l.apart.leave(s.Quota())
+	return s.generationOf(l, g, c), nil
 }
 
 // Latest is the generation g that a write was made in, if that was the current one when the
 // write began, or became it later. Otherwise the write has to be made again in the one that it
 // returns: others have found nothing of it, or still find what it was to remove.
 func (s *Namespace) Latest(ctx context.Context, g *coherence.Generation) (*coherence.Generation, error) {
-	if s.numbers == nil {
+	l := s.link()
+	if l == nil {
 		return g, nil
 	}
-	c, err := s.numbers.Latest(ctx, g.Agreed)
+	c, err := l.numbers.Latest(ctx, g.Agreed)
 	if err != nil || c.Value == g.Agreed.Value {
 		return g, err
 	}
-	return s.generationOf(g, c), nil
+	return s.generationOf(l, g, c), nil
 }
 
 // Trusted reports whether a generation is known to be the current one without asking.
 func (s *Namespace) Trusted(g *coherence.Generation) bool {
-	return s.numbers == nil || s.numbers.Holds(g.Agreed)
+	l := s.link()
+	return l == nil || l.numbers.Holds(g.Agreed)
 }
 
 // generationOf is the generation of a number, of which g may be: for a call that has asked for
 // the number, and for later ones, unless that has changed since.
-func (s *Namespace) generationOf(g *coherence.Generation, c *shared.Number) *coherence.Generation {
+func (s *Namespace) generationOf(l *link, g *coherence.Generation, c *shared.Number) *coherence.Generation {
 	if g.Agreed == c {
 		return g
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	if g = s.current.Load(); g.Agreed == c {
 		return g
 	}
-	g = &coherence.Generation{Number: registry.GenerationOf(s.id, c.Value, 0), Agreed: c}
+	g = &coherence.Generation{Number: registry.GenerationOf(l.id, c.Value, 0), Agreed: c}
 	if !c.Voided() { // under mu: a copy from before a renewal is void when that becomes current
 		s.setCurrent(g)
 	}
@@ -95,9 +107,10 @@ func (s *Namespace) generationOf(g *coherence.Generation, c *shared.Number) *coh
 
 // clearShared is Clear with a shared tier.
 func (s *Namespace) clearShared(ctx context.Context) error {
-	c, err := s.numbers.Renew(ctx, s.id.SharedPlace())
+	l := s.link()
+	c, err := l.numbers.Renew(ctx, l.place)
 	if err == nil {
-		s.generationOf(s.current.Load(), c)
+		s.generationOf(l, s.current.Load(), c)
 	}
 	return err
 }

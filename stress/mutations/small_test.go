@@ -66,9 +66,9 @@ var small = []mutation{{
 	pkg:   "./internal/typed", test: "TestBytesOfNoKey",
 }, {
 	guard: "a namespace is one of a type of keys",
-	file:  "typed_space.go",
-	old:   "namespace, keys)\n",
-	new:   "namespace, keys[:0])\n",
+	file:  "internal/typed/namespace.go",
+	old:   "label, v.keys)",
+	new:   "label, v.keys[:0])",
 	pkg:   "./internal/tests/typed", test: "TestTypesOfKeysAreApart",
 }, {
 	guard: "a declared type of keys is not another of the same bits",

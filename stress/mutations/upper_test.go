@@ -75,8 +75,8 @@ var upper = []mutation{{
 }, {
 	guard: "a typed cache that was forgotten gives its hot values back",
 	file:  "hot.go",
-	old:   "func(end func()) { end() }, end)",
-	new:   "func(func()) {}, end)",
+	old:   "func(end func()) { end() }, table.end)",
+	new:   "func(func()) {}, table.end)",
 	pkg:   "./internal/tests/typed", test: "TestHotPlaces",
 }, {
 	guard: "a hot value of the shared tier is of a trusted namespace",
@@ -228,7 +228,7 @@ var upper = []mutation{{
 }, {
 	guard: "a namespace is cleared in the registry",
 	file:  "internal/typed/namespace.go",
-	old:   "number, err := s.of.store.ClearNamespace(s.id)",
+	old:   "number, err := of.store.ClearNamespace(s.id())",
 	new:   "number, err := s.current.Load().Number+1, error(nil)",
 	pkg:   "./internal/tests/typed", test: "TestNamespaceSurvives",
 }, {
@@ -239,8 +239,8 @@ var upper = []mutation{{
 	pkg:   "./internal/typed", test: "TestClearAfterClose",
 }, {
 	guard: "values of two meanings are not in one namespace at a time",
-	file:  "internal/typed/namespace.go",
-	old:   "if s.values.Fingerprint != values.Fingerprint {",
+	file:  "internal/typed/namespaces.go",
+	old:   "if s.shape.fingerprint != shape.fingerprint {",
 	new:   "if false {",
 	pkg:   "./internal/tests/typed", test: "TestTypedNamespaceInUse",
 }, {
