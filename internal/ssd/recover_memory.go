@@ -23,7 +23,7 @@ func (t *Tier) findMemory(super *format.Superblock) error {
 	if m == nil || err != nil {
 		return err
 	}
-	if uint64(m.Slots) < super.Segments || m.Shards != 1<<super.ShardBits || 1<<m.SegmentShift != super.SegmentBytes || m.UnitShift != super.UnitShift || m.LocationBits != super.LocationBits {
+	if !m.Describes(super) {
 		m.Release()
 		return nil
 	}

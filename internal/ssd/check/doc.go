@@ -4,7 +4,7 @@
 // sizes that the files claim. Package format has the words.
 //
 //	offline.go  the files that both read: the superblock, the ends of the segments, their lists
-//	inspect.go  Inspect; inspection.go: its result
+//	inspect.go  Inspect; inspection.go: its result; kept.go: an index that outlived its process
 //	verify.go   Verify; entries.go: the snapshot against the log
 //
 // Only the command imports it.

@@ -61,10 +61,17 @@ func Inspect(ctx context.Context, dir vfs.FS, step func(read int64)) (*Inspectio
 	if in.Snapshot, slots = o.snapshotInfo(); in.Snapshot != nil && in.Snapshot.Believed {
 		live = in.leaveOutFreed(live, slots)
 	}
-	if err := in.estimate(ctx, o, live); err != nil {
+	var kept *files.Memory
+	if in.Lock != "in use" {
+		kept = openMemory(dir, &o.super)
+	}
+	if in.Memory = kept != nil; in.Memory {
+		defer kept.Release()
+		live = in.leaveOutFreed(live, slotsOf(kept))
+	}
+	if err := in.estimate(ctx, o, live, kept); err != nil {
 		return nil, err
 	}
-	in.Memory = in.Lock != "in use" && hasMemory(dir, &o.super)
 	in.Outlook = in.outlook()
 	return in, nil
 }
@@ -145,7 +152,7 @@ func (in *Inspection) segments(ctx context.Context, o *offline) (live []diskSegm
 	return live, err
 }
 
-// leaveOutFreed returns those of the segments that a snapshot names, by what it has
+// leaveOutFreed returns those of the segments that an index names, by what it has
 // of the slots.
 func (in *Inspection) leaveOutFreed(live []diskSegment, slots []format.SlotState) []diskSegment {
 	freed := func(slot int, serial uint64) bool { return slot >= len(slots) || slots[slot].Serial != serial }
@@ -161,8 +168,8 @@ func (in *Inspection) leaveOutFreed(live []diskSegment, slots []format.SlotState
 // maxSampled is how many ids an estimate follows at most.
 const maxSampled = 1 << 18
 
-// estimate finds out how much of the log is live.
-func (in *Inspection) estimate(ctx context.Context, o *offline, live []diskSegment) error {
+// estimate finds out how much of the log is live: with the index that was kept, what that names.
+func (in *Inspection) estimate(ctx context.Context, o *offline, live []diskSegment, kept *files.Memory) error {
 	total := 0
 	for _, s := range in.Segments {
 		if s.State != "freed" {
@@ -174,6 +181,10 @@ func (in *Inspection) estimate(ctx context.Context, o *offline, live []diskSegme
 		shift++
 	}
 	l := liveCounter{offline: o, mask: format.ID(1)<<shift - 1, seen: make(map[format.ID]bool, min(total, maxSampled))}
+	indexed := int64(0)
+	if kept != nil {
+		indexed, l.named = entriesOf(kept, &o.super, l.mask)
+	}
 	for _, e := range live {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -185,14 +196,19 @@ func (in *Inspection) estimate(ctx context.Context, o *offline, live []diskSegme
 	if s := in.Snapshot; s != nil && s.Believed {
 		in.Live.Records = s.Records
 	}
+	if kept != nil {
+		in.Live.Records = indexed
+	}
 	return nil
 }
 
-// liveCounter counts the newest records of the ids that end in zeros under a mask.
+// liveCounter counts the newest records of the ids that end in zeros under a mask, or those that
+// an index names.
 type liveCounter struct {
 	*offline
 	mask           format.ID
 	seen           map[format.ID]bool
+	named          map[format.ID]format.Location // nil without an index
 	records, bytes int64
 }
 
@@ -203,27 +219,16 @@ func (l *liveCounter) segment(e diskSegment) {
 		return
 	}
 	for i := len(recs) - 1; i >= 0; i-- {
-		if r := recs[i]; r.ID&l.mask == 0 && !l.seen[r.ID] && len(l.seen) < 4*maxSampled {
+		r := recs[i]
+		if l.named != nil && l.named[r.ID] != l.Location(e.slot, int(r.Offset)) {
+			continue
+		}
+		if r.ID&l.mask == 0 && !l.seen[r.ID] && len(l.seen) < 4*maxSampled {
 			l.seen[r.ID] = true
 			l.records++
 			l.bytes += int64(r.Bytes)
 		}
 	}
-}
-
-// hasMemory reports whether the index of a log that was not closed outlived its
-// process.
-func hasMemory(dir vfs.FS, s *format.Superblock) bool {
-	keeper, ok := dir.(vfs.MemoryKeeper)
-	if !ok || s.Clean || s.Memory == (format.MemoryID{}) {
-		return false
-	}
-	m, err := files.OpenMemory(keeper, vfs.MemoryID(s.Memory), s.LogID)
-	if m == nil || err != nil {
-		return false
-	}
-	m.Release()
-	return true
 }
 
 // snapshotInfo reads the header of the snapshot, nil if there is none that makes

@@ -55,7 +55,7 @@ type Superblock struct {
 type Segment struct {
 	Slot      int        `json:"slot"`
 	Serial    uint64     `json:"serial"`
-	State     string     `json:"state"`      // "sealed", "open", or "freed" if a snapshot that is believed does not name it
+	State     string     `json:"state"`      // "sealed", "open", or "freed" if an index that is believed does not name it
 	Records   int        `json:"records"`    // of an open one, as far as they are whole
 	DataBytes int        `json:"data_bytes"` // records, with their headers and padding
 	Fill      float64    `json:"fill"`       // data / segment bytes
@@ -71,10 +71,11 @@ type SnapshotInfo struct {
 	Believed bool   `json:"believed"` // it is the one that the superblock names
 }
 
-// Live is what of the log may be live: of each id the newest record. What expired is
-// among it, and what was deleted, which only the index knows.
+// Live is what of the log may be live: what the index in memory names, or else of each id the
+// newest record, among which is what was deleted, which only the index knows. What expired is
+// among both.
 type Live struct {
-	Records  int64 `json:"records"`   // as the snapshot says if it is believed, counted otherwise
+	Records  int64 `json:"records"`   // as the index in memory or the snapshot says if one is believed, counted otherwise
 	Bytes    int64 `json:"bytes"`     // of records, with headers and padding: counted
 	LogBytes int64 `json:"log_bytes"` // of the segments, without those that were freed
 	Sampled  int64 `json:"sampled"`   // one id of so many was counted; 1: all

@@ -63,6 +63,12 @@ func OpenMemory(keeper vfs.MemoryKeeper, id vfs.MemoryID, logID uint64) (*Memory
 	return m, nil
 }
 
+// Describes reports whether the memory has room for the log that a superblock describes, in its
+// geometry.
+func (m *Memory) Describes(s *format.Superblock) bool {
+	return uint64(m.Slots) >= s.Segments && m.Shards == 1<<s.ShardBits && 1<<m.SegmentShift == s.SegmentBytes && m.UnitShift == s.UnitShift && m.LocationBits == s.LocationBits
+}
+
 // ID finds the memory for the next process; zero if nothing will.
 func (m *Memory) ID() vfs.MemoryID {
 	if m.Kept == nil {

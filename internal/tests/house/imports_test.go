@@ -69,7 +69,7 @@ var allowed = map[string][]string{
 	"internal/coherence":     {"internal/offheap", "internal/shared"},
 	"internal/typed":         {"internal/local", "internal/fleet", "internal/codec", "internal/coherence", "internal/store", "internal/shared", "internal/registry", "internal/offheap", "internal/ram"},
 	"internal/ssd":           {"internal/inside", "internal/ssd/files", "internal/ssd/format", "internal/ssd/admission", "internal/ssd/health", "internal/ssd/index", "internal/ssd/log", "internal/record", "internal/registry", "internal/aio", "internal/vfs", "internal/offheap", "bufpool", "github.com/klauspost/compress/s2"},
-	"internal/ssd/check":     {"internal/ssd/files", "internal/ssd/format", "internal/vfs"},
+	"internal/ssd/check":     {"internal/ssd/files", "internal/ssd/format", "internal/ssd/index", "internal/vfs"},
 	"internal/ssd/files":     {"internal/ssd/format", "internal/vfs", "internal/offheap", "golang.org/x/sys/unix"},
 	"internal/ssd/index":     {"internal/ssd/files", "internal/ssd/format", "internal/offheap"},
 	"internal/ssd/admission": {"internal/ssd/format", "internal/record"},
