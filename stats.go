@@ -70,6 +70,7 @@ func addSSD(st *stats.Cache, s ssd.Stats) {
 	st.SSD.Writes = s.Demoted
 	st.SSD.WriteBytes = s.DemotedBytes
 	st.SSD.Rejected = s.Rejected
+	st.SSD.QuotaRejected, st.SSD.QuotaEvicted = s.OverShare, s.ShareEvicted
 	st.SSD.Limited = s.Limited
 	st.SSD.Dropped = s.Dropped
 	st.SSD.IndexFull = s.IndexFull

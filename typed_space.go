@@ -131,9 +131,13 @@ func addNamespace(s *stats.Namespace, c *Cache, n *typed.Namespace) {
 		s.DecodeErrors += rare.DecodeErrors.Load()
 	}
 	if q := n.Quota(); q.Max() != 0 {
-		s.Bytes += q.Used()
+		bytes, evicted := q.InRAM()
+		s.Bytes += bytes
 		s.MaxBytes += q.Max()
-		s.QuotaEvictions += q.Evicted()
+		s.QuotaEvictions += evicted
+		onSSD, most := q.OnSSD()
+		s.SSDBytes += onSSD
+		s.MaxSSDBytes += most
 	}
 }
 

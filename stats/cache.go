@@ -56,12 +56,14 @@ type SSD struct {
 	WriteBytes    uint64
 	Rejected      uint64 // by admission
 	Limited       uint64 // for WriteBudget
+	QuotaRejected uint64 // not written, for the share of a namespace with TypedOptions.MaxBytes
 	Dropped       uint64 // the disk was behind
 	IndexFull     uint64 // no memory for the index, or not yet
 	TooLarge      uint64
 	Invalidated   uint64 // their keys were written or deleted
 	Collisions    uint64 // gone for another key with the same 40 bits of hash
-	Evictions     uint64 // to make room
+	Evictions     uint64 // to make room, those for shares included
+	QuotaEvicted  uint64 // of these, those for the share of their namespace
 	Expirations   uint64 // found to have expired when their segment was reclaimed
 	Reinsertions  uint64
 	WrittenBytes  uint64 // to all files
@@ -170,4 +172,6 @@ type Namespace struct {
 	// With TypedOptions.MaxBytes; otherwise 0.
 	Bytes, MaxBytes int64  // of its records in RAM, and the most that these may be
 	QuotaEvictions  uint64 // records that left for it, other than to the SSD tier
+
+	SSDBytes, MaxSSDBytes int64 // of its records on the SSD, and the most that these may be: its share
 }

@@ -25,7 +25,7 @@
 //	errors.go    the errors of the tiers in the user's words
 //	open.go      Open, Start, Clear
 //	shutdown.go  Shutdown; pace.go: how it shares its time
-//	store.go     Store, and how long its memory lives
+//	store.go     Store, and how long its memory lives; quota.go: what a namespace may have of it
 //	read.go      the ways to look a key up
 //	lookup.go    a miss in RAM: the SSD tier, promotion, the second look
 //	batch.go     many keys at once: lookups; batch_set.go: writes

@@ -17,6 +17,7 @@ import (
 type ssdTier struct {
 	tier      *ssd.Tier
 	bytes     int64        // of its files, at most
+	ramBytes  int64        // the RAM budget at Open
 	clearing  atomic.Int32 // Clears under way: nothing is promoted meanwhile
 	timeout   error        // ErrSSDTimeout, with the time
 	evictions evictions
@@ -40,7 +41,7 @@ func openSSD(cfg *Config) (*ssdTier, error) {
 	if cfg.Adjust != nil {
 		cfg.Adjust(&sc)
 	}
-	d := &ssdTier{bytes: sc.Bytes, timeout: fmt.Errorf("%w: within %v", ErrSSDTimeout, sc.ReadTimeout)}
+	d := &ssdTier{bytes: sc.Bytes, ramBytes: cfg.RAMBytes, timeout: fmt.Errorf("%w: within %v", ErrSSDTimeout, sc.ReadTimeout)}
 	sc.Evictions = &d.evictions
 	tier, err := ssd.Open(sc)
 	if err != nil {

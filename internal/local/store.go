@@ -210,15 +210,27 @@ func (s *Store) Lend(bytes int64) error {
 
 // Quota is that of a namespace, by the number of its current generation: see ram.Tier.Quota. The
 // caller calls HoldQuota when it holds no lock.
-func (s *Store) Quota(number uint64, limit int64) *ram.Quota {
-	q := s.RAM.Quota(number, limit)
-	s.KeepAlive()
+func (s *Store) Quota(number uint64, limit int64) *Quota {
+	defer s.KeepAlive()
+	in := s.RAM.Quota(number, limit)
+	if in == nil {
+		return nil
+	}
+	q := &Quota{ram: in}
+	if s.ssd != nil && limit > 0 {
+		q.shares = s.ssd.tier.Shares()
+		q.share = s.ssd.tier.SetShare(float64(limit) / float64(s.ssd.ramBytes))
+		q.shares.Begin(number, q.share)
+	}
 	return q
 }
 
 // HoldQuota is ram.Tier.HoldQuota.
-func (s *Store) HoldQuota(q *ram.Quota) {
-	s.RAM.HoldQuota(q)
+func (s *Store) HoldQuota(q *Quota) {
+	s.RAM.HoldQuota(q.ram)
+	if q.share != nil {
+		q.shares.Charge(s.RAM.Reserve)
+	}
 	s.KeepAlive()
 }
 

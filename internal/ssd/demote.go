@@ -50,6 +50,9 @@ func (t *Tier) Demote(hash uint64, key, value []byte, deadline int64, read bool,
 // accept takes a record over if it is admitted, and there is room. The caller holds the
 // shard's lock.
 func (t *Tier) accept(s *index.Shard, x format.ID, hash uint64, r *format.Record, read bool, copied Copy) bool {
+	if !t.admitsShare(t.shares.Of(r.Key), len(r.Key)+len(r.Value)) {
+		return false
+	}
 	if !t.admission.Admit(hash, len(r.Key)+len(r.Value), read) {
 		t.count.rejected.Add(1)
 		return false
@@ -85,6 +88,7 @@ func (t *Tier) put(s *index.Shard, x format.ID, r *format.Record, copied Copy) b
 		t.work.wakeMaintenance()
 		return false
 	}
+	t.countShare(t.shares.Of(r.Key), loc, size)
 	t.dropReplaced(s, x, copied)
 	s.Put(s.NewEntry(x, loc, size, format.IsWhole))
 	t.count.demoted.Add(1)

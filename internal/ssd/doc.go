@@ -32,6 +32,7 @@
 //	memory.go      the memory charged to RAM
 //	superblock.go  the superblock's file
 //	tier.go        the parts of a tier, its states, and the order of the locks
+//	share.go       what namespaces may have of the log
 //	liveness.go    the live part of the log, and records that leave; parts.go: sizes of values in parts
 //	new_log.go     an empty log, for Clear too; offline.go: the tier after its disk failed
 //	ref.go         a record that the index named; lists.go: which records a segment has

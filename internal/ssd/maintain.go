@@ -22,6 +22,7 @@ func (t *Tier) maintain() {
 			t.updateSelective()
 			if t.state.Load() == on {
 				t.keepRoom(false)
+				t.sampleShares()
 			}
 			if t.hasDeadlines.Load() {
 				t.index.Head.NoteTime(t.Now())

@@ -49,6 +49,7 @@ func (t *Tier) startEmptyLog() error {
 	t.index.Clear(func() {
 		t.log.Reset(logID, next)
 		t.live.parts.Store(0)
+		t.shares.Emptied()
 	})
 	t.validateIndex(logID)
 	return t.super.file.Sync()
@@ -68,6 +69,7 @@ func (t *Tier) Clear() {
 	t.index.Clear(func() {
 		t.log.ClearAlive()
 		t.live.parts.Store(0)
+		t.shares.Emptied()
 	})
 	t.admission.Selective.Store(false)
 }

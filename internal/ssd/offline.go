@@ -23,6 +23,7 @@ func (t *Tier) onSegmentFailed(s *log.Segment, cause error) {
 		return
 	}
 	t.dropSlot(s.Slot, &t.count.evicted)
+	t.shares.Freed(s.Slot)
 	t.log.FreeSlot(s.Slot)
 	t.count.quarantined.Add(1)
 }

@@ -21,6 +21,7 @@ func (t *Tier) reclaim() bool {
 	if t.log.Slots[v.Slot].Alive.Load() != 0 { // its list was not all
 		t.dropSlot(v.Slot, t.leavers(v.Expired))
 	}
+	t.shares.Freed(v.Slot)
 	t.log.FreeSlot(v.Slot)
 	t.count.reclaimed.Add(1)
 	return true
@@ -32,9 +33,12 @@ func (t *Tier) mayReclaim() bool {
 	return t.state.Load() == on || t.shrinking.Load() && !t.gaveUp.Load()
 }
 
-// nextVictim is the segment to be reclaimed: for room if there is too little, and
-// otherwise one in a surplus slot.
+// nextVictim is the segment to be reclaimed: for a share that is full, for room if there is too
+// little, and otherwise one in a surplus slot.
 func (t *Tier) nextVictim() (v log.Victim, ok bool) {
+	if v, ok = t.fullVictim(); ok {
+		return v, true
+	}
 	crowded := t.index.TakeOverflowed()
 	if t.log.FreeSlots() >= t.log.FreeTarget && !crowded {
 		return t.log.ChooseSurplus()
@@ -172,6 +176,12 @@ func (t *Tier) moveRecord(v *log.Victim, l format.Listed, b []byte) bool {
 		t.dropObsolete(v, l)
 		return true
 	}
+	share := t.shares.Of(r.Key)
+	if share.Full() {
+		t.evictRecord(v, l, b, false)
+		t.count.shareEvicted.Add(1)
+		return true
+	}
 	s := t.index.ShardOf(l.ID)
 	s.Mu.Lock()
 	defer s.Mu.Unlock()
@@ -187,6 +197,7 @@ func (t *Tier) moveRecord(v *log.Victim, l format.Listed, b []byte) bool {
 	if !ok {
 		return false
 	}
+	t.countShare(share, loc, size)
 	t.countDead(e)
 	next := s.NewEntry(l.ID, loc, size, l.Kind)
 	if v.How == log.MoveAll { // otherwise it has to be read again for another turn

@@ -15,11 +15,13 @@ type Stats struct {
 	AlreadyOnSSD    uint64 // records that left RAM and were here already
 	Rejected        uint64 // records that admission did not let in, for their worth
 	Limited         uint64 // for the write budget
+	OverShare       uint64 // for their namespace's share
 	Dropped         uint64 // the log had no room: the disk is too slow
 	IndexFull       uint64 // the index had no memory, or not yet
 	TooLarge        uint64 // for their size: more than one part in longShare of the log
 	Invalidated     uint64 // records that died because their key was written, or because they were obsolete
 	Evicted         uint64 // records dropped when their segment was reclaimed, or could not be kept
+	ShareEvicted    uint64 // of these, those for which their namespace's share had no room
 	Expired         uint64 // records dropped then because they were known to be past their grace
 	Reinserted      uint64 // records kept then, having been read
 	ReinsertedBytes uint64
@@ -56,9 +58,9 @@ func (t *Tier) Stats() Stats {
 	s := Stats{
 		Hits: c.hits.Load(), Collisions: c.collisions.Load(), Collided: c.collided.Load(),
 		Demoted: c.demoted.Load(), DemotedBytes: c.demotedBytes.Load(), AlreadyOnSSD: c.alreadyOnSSD.Load(),
-		Rejected: c.rejected.Load(), Limited: b.Refused, Dropped: c.dropped.Load(), IndexFull: c.indexFull.Load(), TooLarge: c.tooLarge.Load(),
+		Rejected: c.rejected.Load(), Limited: b.Refused, OverShare: c.overShare.Load(), Dropped: c.dropped.Load(), IndexFull: c.indexFull.Load(), TooLarge: c.tooLarge.Load(),
 		Invalidated: c.invalidated.Load(),
-		Evicted:     c.evicted.Load(), Expired: c.expired.Load(), Reinserted: c.reinserted.Load(), ReinsertedBytes: c.reinsertedBytes.Load(),
+		Evicted:     c.evicted.Load(), ShareEvicted: c.shareEvicted.Load(), Expired: c.expired.Load(), Reinserted: c.reinserted.Load(), ReinsertedBytes: c.reinsertedBytes.Load(),
 		Reclaimed:    c.reclaimed.Load(),
 		WrittenBytes: c.written.Load(),
 		WriteBudget:  b.Day, WrittenDay: b.Written, WriteForecast: b.Forecast, AdmittedShare: b.Admitted,

@@ -13,6 +13,7 @@ import (
 	"github.com/firncache/firn/internal/ssd/health"
 	"github.com/firncache/firn/internal/ssd/index"
 	"github.com/firncache/firn/internal/ssd/log"
+	"github.com/firncache/firn/internal/ssd/shares"
 	"github.com/firncache/firn/internal/vfs"
 )
 
@@ -76,6 +77,7 @@ type Tier struct {
 	started       bool          // Start found the index
 
 	admission admission.Admission
+	shares    shares.Shares
 	memory    memoryAccount
 	allocated [][]byte // the log's buffers, for freeing
 	waits     waits
@@ -177,6 +179,7 @@ type counters struct {
 	hits, collisions, collided          atomic.Uint64
 	demoted, demotedBytes, alreadyOnSSD atomic.Uint64
 	rejected, dropped, tooLarge         atomic.Uint64
+	overShare, shareEvicted             atomic.Uint64
 	indexFull                           atomic.Uint64
 	invalidated                         atomic.Uint64
 	evicted, expired, reinserted        atomic.Uint64

@@ -30,7 +30,7 @@ func (d *Transfer) PutAll(key, value []byte) (ok, again bool) {
 		buf := d.t.compress(&r)
 		defer release(buf)
 	}
-	if d.idTaken() {
+	if d.idTaken() || !d.t.admitsShare(d.t.shares.Of(key), len(key)+d.head.Bytes) {
 		return false, false
 	}
 	return d.appendKeyed(&r)
@@ -60,7 +60,7 @@ func (d *Transfer) PutPart(piece []byte) (ok, again bool) {
 // Commit makes the value found, once all parts have been put. Its results are
 // those of PutPart, and false if some part is there no more.
 func (d *Transfer) Commit(key []byte) (ok, again bool) {
-	if d.idTaken() || !d.hasAllParts() {
+	if d.idTaken() || !d.hasAllParts() || !d.t.admitsShare(d.t.shares.Of(key), len(key)+d.head.Bytes) {
 		return false, false
 	}
 	return d.appendKeyed(&format.Record{Flags: format.FlagHead, Key: key, Value: d.head.Append(make([]byte, 0, format.HeadLen))})
@@ -124,6 +124,9 @@ func (d *Transfer) appendRecord(x format.ID, r *format.Record) (ok, again bool) 
 	}
 	if at, e, found := s.Search(s.FingerprintOf(x)); found { // of a write that was not ended, or another key's
 		t.dropEntry(s, x, at, e)
+	}
+	if r.Kind() != format.IsPart { // the whole value counts where its key is
+		t.countShare(t.shares.Of(r.Key), loc, max(size, len(r.Key)+d.head.Bytes))
 	}
 	e := s.NewEntry(x, loc, size, r.Kind())
 	s.Put(e)

@@ -5,7 +5,7 @@ import (
 	"sync/atomic"
 
 	"github.com/firncache/firn/internal/coherence"
-	"github.com/firncache/firn/internal/ram"
+	"github.com/firncache/firn/internal/local"
 )
 
 // apart is the generation of this process alone, another one after each time that the number was
@@ -15,7 +15,7 @@ type apart struct {
 	is      atomic.Pointer[coherence.Generation] // nil before the first load
 }
 
-func (a *apart) enter(q *ram.Quota) *coherence.Generation {
+func (a *apart) enter(q *local.Quota) *coherence.Generation {
 	a.entered.Store(true) // first: whoever clears it takes the generation away afterwards
 	if a.is.Load() == nil {
 		g := newApart()
@@ -29,7 +29,7 @@ func (a *apart) enter(q *ram.Quota) *coherence.Generation {
 	return newApart()
 }
 
-func (a *apart) leave(q *ram.Quota) {
+func (a *apart) leave(q *local.Quota) {
 	if a.entered.Load() && a.entered.Swap(false) {
 		if g := a.is.Swap(nil); g != nil {
 			q.End(g.Number)

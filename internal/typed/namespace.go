@@ -10,7 +10,6 @@ import (
 	"github.com/firncache/firn/internal/codec"
 	"github.com/firncache/firn/internal/coherence"
 	"github.com/firncache/firn/internal/local"
-	"github.com/firncache/firn/internal/ram"
 	"github.com/firncache/firn/internal/registry"
 	"github.com/firncache/firn/internal/store"
 )
@@ -64,12 +63,12 @@ type Shape struct {
 // rest is what few namespaces need.
 type rest struct {
 	link  *link      // nil without a shared tier
-	quota *ram.Quota // nil: none
+	quota *local.Quota // nil: none
 	rare  Rare
 }
 
 // Quota is the namespace's, nil for none.
-func (s *Namespace) Quota() *ram.Quota {
+func (s *Namespace) Quota() *local.Quota {
 	if r := s.rest.Load(); r != nil {
 		return r.quota
 	}

@@ -7,7 +7,6 @@ import (
 
 	"github.com/firncache/firn/internal/codec"
 	"github.com/firncache/firn/internal/local"
-	"github.com/firncache/firn/internal/ram"
 	"github.com/firncache/firn/internal/registry"
 	"github.com/firncache/firn/internal/store"
 )
@@ -72,7 +71,7 @@ func (n *Namespaces) add(id registry.ID, s *Namespace) {
 type forgotten struct {
 	of    weak.Pointer[Namespaces]
 	id    registry.ID
-	quota *ram.Quota
+	quota *local.Quota
 }
 
 // closeQuota closes the quota of a namespace, unless one of its name is in use again.

@@ -47,6 +47,8 @@ var namespaceMetrics = []struct {
 	{"firn_namespace_quota_evictions_total", "Records that left RAM because the namespace was above its MaxBytes, other than to the SSD tier.", func(s *stats.Namespace) uint64 { return s.QuotaEvictions }, false},
 	{"firn_namespace_bytes", "Bytes of the records in RAM, with MaxBytes.", func(s *stats.Namespace) uint64 { return uint64(s.Bytes) }, true},
 	{"firn_namespace_max_bytes", "MaxBytes, 0 without.", func(s *stats.Namespace) uint64 { return uint64(s.MaxBytes) }, true},
+	{"firn_namespace_ssd_bytes", "Bytes of the records on the SSD, with MaxBytes.", func(s *stats.Namespace) uint64 { return uint64(s.SSDBytes) }, true},
+	{"firn_namespace_max_ssd_bytes", "The share of the SSD, 0 without MaxBytes.", func(s *stats.Namespace) uint64 { return uint64(s.MaxSSDBytes) }, true},
 }
 
 const (
@@ -89,6 +91,8 @@ func sum(a, b stats.Namespace) stats.Namespace {
 	a.Bytes += b.Bytes
 	a.MaxBytes += b.MaxBytes
 	a.QuotaEvictions += b.QuotaEvictions
+	a.SSDBytes += b.SSDBytes
+	a.MaxSSDBytes += b.MaxSSDBytes
 	return a
 }
 

@@ -53,7 +53,7 @@ var rows = []row{
 		{title: "Time that reads of the disk take", metrics: []string{"ssd_read_duration"}},
 	}},
 	{"SSD: writes and room", []panel{
-		{title: "Not written", metrics: []string{"ssd_rejected", "ssd_limited", "ssd_dropped", "ssd_index_full", "ssd_too_large"}},
+		{title: "Not written", metrics: []string{"ssd_rejected", "ssd_limited", "ssd_quota_rejected", "ssd_dropped", "ssd_index_full", "ssd_too_large"}},
 		{title: "Leaving the SSD", metrics: []string{"ssd_invalidated", "ssd_evictions", "ssd_expirations", "ssd_reinsertions"}},
 		{title: "Read and written", metrics: []string{"ssd_read_bytes", "ssd_write_bytes", "ssd_written_bytes"}},
 		{title: "Written in a day", metrics: []string{"ssd_written_day_bytes", "ssd_write_forecast_bytes", "ssd_write_budget_bytes"}},
@@ -100,7 +100,7 @@ var rows = []row{
 	{"Typed values", []panel{
 		{title: "Values of another kind", metrics: []string{"mismatches", "decode_errors"}},
 		{title: "Values of invalidated tags", metrics: []string{"tag_misses", "tag_evictions", "tag_overflows"}},
-		{title: "Namespaces above their quota", metrics: []string{"quota_evictions"}},
+		{title: "Namespaces above their quota", metrics: []string{"quota_evictions", "ssd_quota_evicted"}},
 		{title: "Answered by a front of decoded values", metrics: []string{"front_hits"}},
 	}},
 }

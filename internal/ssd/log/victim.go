@@ -71,3 +71,31 @@ func (l *Log) ChooseSurplus() (v Victim, ok bool) {
 	}
 	return v, v.Serial != 0
 }
+
+// ChooseOf is the oldest segment of whose live records those that bytes counts, by slot, are at
+// least half, to be cleaned of them.
+func (l *Log) ChooseOf(bytes func(slot int) int64) (v Victim, ok bool) {
+	l.Mu.Lock()
+	defer l.Mu.Unlock()
+	for i := range l.Slots {
+		w, alive := &l.SlotWords[i], l.Slots[i].Alive.Load()
+		serial := w.Serial.Load()
+		if serial == 0 || !l.Slots[i].sealed || l.isSurplus(i) || v.Serial != 0 && serial > v.Serial {
+			continue
+		}
+		if n := bytes(i); n > 0 && 2*n >= alive {
+			v = Victim{Slot: i, Serial: serial, Share: float64(alive) / float64(max(w.Written.Load(), 1)), How: MoveAll}
+		}
+	}
+	return v, v.Serial != 0
+}
+
+// SealedIn is the serial of the segment in a slot, if its list is on the device, and otherwise 0.
+func (l *Log) SealedIn(slot int) uint64 {
+	l.Mu.Lock()
+	defer l.Mu.Unlock()
+	if !l.Slots[slot].sealed {
+		return 0
+	}
+	return l.SlotWords[slot].Serial.Load()
+}
