@@ -1,14 +1,14 @@
 package local
 
 import (
-	"github.com/firncache/firn/internal/ram"
+	"github.com/firncache/firn/internal/ram/quotas"
 	"github.com/firncache/firn/internal/ssd/shares"
 )
 
-// Quota limits the records of a namespace: ram.Quota in RAM, and on the SSD a share as large as
+// Quota limits the records of a namespace: quotas.Quota in RAM, and on the SSD a share as large as
 // that is of the RAM budget at Open. A nil Quota has no limit.
 type Quota struct {
-	ram    *ram.Quota
+	ram    *quotas.Quota
 	share  *shares.Share // nil: none
 	shares *shares.Shares
 }

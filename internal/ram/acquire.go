@@ -119,3 +119,11 @@ func (s *shard) endWrite(r *newRecord, ev *evicted.List) {
 	s.unlock(ev)
 	s.tier.pool.EndClaim(&r.claim)
 }
+
+// refusal is why a record is not stored.
+func (t *Tier) refusal() error {
+	if t.closed.Load() {
+		return ErrClosed
+	}
+	return ErrTooLarge
+}

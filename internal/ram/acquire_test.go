@@ -4,10 +4,11 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"github.com/firncache/firn/internal/ram/segments"
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/firncache/firn/internal/ram/segments"
 )
 
 // ends fails the test, rather than let it hang, if fn does not return.

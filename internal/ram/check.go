@@ -7,6 +7,7 @@ import (
 
 	"github.com/firncache/firn/internal/index"
 	"github.com/firncache/firn/internal/policy"
+	"github.com/firncache/firn/internal/ram/quotas"
 	"github.com/firncache/firn/internal/ram/segments"
 )
 
@@ -29,7 +30,7 @@ func (t *Tier) Check() error {
 		}
 		held += n
 	}
-	return errors.Join(t.pool.Check(held), t.quotas.totals())
+	return errors.Join(t.pool.Check(held), t.quotas.Check())
 }
 
 // audit is a shard's records as its index lists them.
@@ -41,12 +42,12 @@ type audit struct {
 	lanes  [segments.Lanes]uint64 // bytes by lane
 	keys   map[string]bool
 
-	counted map[*account][segments.Lanes]int64 // bytes
+	counted map[*quotas.Account][segments.Lanes]int64 // bytes
 }
 
 // check returns the number of segments that the shard holds.
 func (s *shard) check() (held int, err error) {
-	a := audit{s: s, live: map[uint32]uint32{}, starts: map[uint32]bool{}, heads: map[uint32]uint32{}, keys: map[string]bool{}, counted: map[*account][segments.Lanes]int64{}}
+	a := audit{s: s, live: map[uint32]uint32{}, starts: map[uint32]bool{}, heads: map[uint32]uint32{}, keys: map[string]bool{}, counted: map[*quotas.Account][segments.Lanes]int64{}}
 	for at, next := uint64(0), uint64(1); next != 0; at = next {
 		var found []index.Placed
 		found, next = s.table.From(at)
@@ -273,52 +274,30 @@ func (t *Tier) Watched() bool {
 
 // accounts compares what the shard has of each account with the records that are there.
 func (a *audit) accounts() error {
-	table := a.s.tier.quotas.table.Load()
-	if table == nil {
-		return nil
-	}
-	for number, of := range *table {
-		h := &of.shards[a.s.number-1]
-		if want := a.counted[of]; h.bytes != want || h.all.Load() != want[0]+want[1] {
-			return fmt.Errorf("account %#x has %d bytes, %d together: want %d", number, h.bytes, h.all.Load(), want)
+	for number, of := range a.s.tier.quotas.ByNumber() {
+		h := of.Of(a.s.number)
+		if want := a.counted[of]; h.Bytes != want || h.All.Load() != want[0]+want[1] {
+			return fmt.Errorf("account %#x has %d bytes, %d together: want %d", number, h.Bytes, h.All.Load(), want)
 		}
 	}
 	return nil
 }
 
 // hand looks whether an account's hand is still to come to its record at off.
-func (a *audit) hand(of *account, off uint64) error {
+func (a *audit) hand(of *quotas.Account, off uint64) error {
 	s, t := a.s, a.s.tier
 	id, in := t.segmentAt(off)
-	h := of.shards[s.number-1].hands[t.segs[id].Lane]
+	h := of.Of(s.number).Hands[t.segs[id].Lane]
 	switch {
-	case id == s.drain.id || s.demotions.at(off) != nil || id == h.seg && in >= h.at:
+	case id == s.drain.id || s.demotions.at(off) != nil || id == h.Seg && in >= h.At:
 		return nil
-	case t.quotas.marks[id]&of.mark == 0:
-		return fmt.Errorf("segment %d has a record of account %#x, and no mark", id, of.number)
+	case !t.quotas.Marked(of, id):
+		return fmt.Errorf("segment %d has a record of account %#x, and no mark", id, of.Number)
 	}
-	for at := h.seg; at != 0; {
+	for at := h.Seg; at != 0; {
 		if at = s.following(at); at == id {
 			return nil
 		}
 	}
-	return fmt.Errorf("the hand of account %#x, at %d of segment %d, has passed its record at %d of segment %d", of.number, h.at, h.seg, in, id)
-}
-
-// totals compares the accounts with the shards'.
-func (q *quotas) totals() error {
-	table := q.table.Load()
-	if table == nil {
-		return nil
-	}
-	for number, a := range *table {
-		n := int64(0)
-		for i := range a.shards {
-			n += a.shards[i].all.Load()
-		}
-		if total := a.total.Load(); n != total {
-			return fmt.Errorf("account %#x has %d bytes, and its shards have %d", number, total, n)
-		}
-	}
-	return nil
+	return fmt.Errorf("the hand of account %#x, at %d of segment %d, has passed its record at %d of segment %d", of.Number, h.At, h.Seg, in, id)
 }

@@ -2,8 +2,9 @@ package ram
 
 import (
 	"fmt"
-	"github.com/firncache/firn/internal/evicted"
 	"testing"
+
+	"github.com/firncache/firn/internal/evicted"
 )
 
 // newFilled is a tier that is full of records without values, of which OnEvict is told if

@@ -58,3 +58,14 @@ func (c *times) leave() {
 		c.keeper.Leave()
 	}
 }
+
+// SlideParts is how many times a deadline moves in the time that it slides, at most.
+const SlideParts = 16
+
+// sliding is by how much deadlines slide, in milliseconds; 0: not at all.
+type sliding struct{ life, slack int64 }
+
+func newSliding(life int64) sliding { return sliding{life, life / SlideParts} }
+
+// lead is how far the coarse time runs ahead.
+func (s sliding) lead() int64 { return s.life - s.slack }

@@ -52,3 +52,26 @@ func (s *shard) delete(hash uint64, key []byte, own *watch.Watch, cause evicted.
 	}
 	return s.noteWrite(hash, key, own, copied)
 }
+
+// EvictLower removes the lower tier's record of a key by calling take under the lock that
+// orders the writes of the key: because its room is needed there or, with expired, because
+// it is past its grace. If take reports that it did, and this tier has no record of the key,
+// the record has left the cache: it is added to ev, for the caller to notify later.
+func (t *Tier) EvictLower(hash uint64, key, value []byte, expired bool, take func() bool, ev *evicted.List) {
+	cause := evicted.LowerEvicted
+	if expired {
+		cause = evicted.Expired
+	}
+	s := t.shardOf(hash)
+	s.mu.Lock()
+	defer s.unlock(ev)
+	if !take() || s.closed || !t.Tells(cause) {
+		return
+	}
+	if _, _, _, here := s.find(hash, key); here {
+		return
+	}
+	if t.wants == nil || t.wants(key, cause) {
+		s.noteCopy(key, value, cause)
+	}
+}

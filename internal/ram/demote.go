@@ -1,10 +1,10 @@
 package ram
 
 import (
+	"time"
+
 	"github.com/firncache/firn/internal/evicted"
 	"github.com/firncache/firn/internal/index"
-	"github.com/firncache/firn/internal/policy"
-	"github.com/firncache/firn/internal/ram/segments"
 )
 
 // evictOrDemote takes a live record out for want of room, at a time. It is demoted if the lower
@@ -38,7 +38,7 @@ func (s *shard) evictOrDemote(e *entry, now int64, cause evicted.Cause) {
 func (s *shard) evict(hash uint64, b *index.Bucket, slot int, r *stored, cause evicted.Cause) {
 	if cause == evicted.OverQuota {
 		s.count.OverQuota++
-		s.accountAt(r.off).quota.Load().evicted.Add(1)
+		s.accountAt(r.off).CountEvicted()
 	} else {
 		s.count.Evicted++
 	}
@@ -79,120 +79,6 @@ func (s *shard) demoteCopy(hash uint64, r *stored, freq int) bool {
 	return s.demote(hash, r, freq, copyOf(version))
 }
 
-// DemoteAll offers copies of all live records to the lower tier; whether it accepts
-// them makes no difference. It begins with the coldest, as far as the queues tell:
-// Small before Main, in both the oldest segments of every shard first. It locks one
-// shard at a time, for one step at a time. Of records that are stored, moved or cleared
-// meanwhile some may be left out, or offered twice. more is called before every step,
-// with no lock held, and may wait until the lower tier has room; DemoteAll ends when it
-// reports false, and then reports false itself. It tells OnEvict of nothing: records that
-// leave in it are added to ev. Shards that the last pass of Mirror left whole are passed
-// over, as there, while lost stays.
-func (t *Tier) DemoteAll(lost uint64, more func() bool, ev *evicted.List) (all bool) {
-	if t.lower == nil {
-		return true
-	}
-	for q := range policy.Lane(segments.Lanes) {
-		queues, longest := t.laneSegments(q, lost, ev)
-		for i := range longest {
-			for k, ids := range queues {
-				if i >= len(ids) {
-					continue
-				}
-				ok := t.shards[k].demoteSegment(ids[i], more, ev)
-				t.shards[k].finishDemotions(ev, true)
-				if !ok {
-					return false
-				}
-			}
-		}
-	}
-	return true
-}
-
-// laneSegments are the segments of one lane, oldest first, by shard, and the
-// length of the longest list. Shards that are mirrored have none.
-func (t *Tier) laneSegments(q policy.Lane, lost uint64, ev *evicted.List) (queues [][]uint32, longest int) {
-	queues = make([][]uint32, len(t.shards))
-	for k := range t.shards {
-		queues[k] = t.shards[k].laneSegments(q, lost, ev)
-		longest = max(longest, len(queues[k]))
-	}
-	return queues, longest
-}
-
-func (s *shard) laneSegments(q policy.Lane, lost uint64, ev *evicted.List) (ids []uint32) {
-	s.mu.Lock()
-	defer s.unlock(ev)
-	if s.isMirrored(lost) {
-		return nil
-	}
-	segs := s.tier.segs
-	if id := s.drain.id; id != 0 && segs[id].Lane == q {
-		ids = append(ids, id)
-	}
-	drained := len(ids)
-	for id := s.queues[q].Head; id != 0 && !s.closed; id = s.after(q, &ids, drained) {
-		ids = append(ids, id)
-		if s.work.records++; s.stepDone() {
-			s.unlock(ev)
-			s.tier.pause()
-			s.mu.Lock()
-		}
-	}
-	if id := s.lanes[q].Seg; id != 0 {
-		ids = append(ids, id)
-	}
-	return ids
-}
-
-// after is the segment in a queue behind the last one of ids, from which it takes those
-// that have left the queue meanwhile.
-func (s *shard) after(q policy.Lane, ids *[]uint32, least int) uint32 {
-	for n := len(*ids); n > least; n-- {
-		if seg := &s.tier.segs[(*ids)[n-1]]; seg.Owner.Load() == s.number && seg.Queue == q {
-			return seg.Next
-		}
-		*ids = (*ids)[:n-1]
-	}
-	return s.queues[q].Head
-}
-
-// demoteSegment offers the live records that start in a segment, if it is still
-// the shard's. It reports false once more does.
-func (s *shard) demoteSegment(id uint32, more func() bool, ev *evicted.List) bool {
-	var w walk
-	if !more() {
-		return false
-	}
-	s.mu.Lock()
-	defer s.unlock(ev)
-	if s.closed || s.tier.segs[id].Owner.Load() != s.number || s.dead.Head != 0 {
-		return true
-	}
-	s.beginWalk(&w, id)
-	defer s.endWalk(&w)
-	for s.demoteStep(&w) {
-		s.unlock(ev)
-		s.tier.pause()
-		ok := more()
-		s.mu.Lock()
-		if !ok {
-			return false
-		}
-	}
-	return true
-}
-
-// demoteStep does a step of demoteSegment, and reports whether there may be more.
-func (s *shard) demoteStep(w *walk) (more bool) {
-	return w.id != 0 && !s.closed && s.walkStep(w, func(e *entry) {
-		if start, _ := s.tier.segmentAt(e.rec.off); start == w.id && !s.tier.pastGrace(&e.rec) {
-			s.demoteCopy(e.hash, &e.rec, e.freq())
-		}
-	})
-}
-
 // demotesInParts reports whether the record is too long to be demoted under the lock.
 func (s *shard) demotesInParts(r *stored) bool {
 	return r.shape.KeyLen()+r.valueLen > s.tier.maxWhole
@@ -218,4 +104,26 @@ func (s *shard) beginDemotion(hash uint64, r *stored, freq int, stays bool) demo
 	}
 	s.demotions = append(s.demotions, &pendingDemotion{hash: hash, off: r.off, to: to, stays: stays})
 	return pending
+}
+
+// noteAge counts the age of a record that is about to leave for want of room, at a time: how
+// long ago the segment where it starts was opened. So much later than that it came there as
+// its lane took to fill the segment, which is a small part of what the lane takes in all.
+func (s *shard) noteAge(off uint64, now int64) {
+	id, _ := s.tier.segmentAt(off)
+	age := now - s.tier.segs[id].Opened
+	if age != s.leavers.age {
+		s.countAges()
+		s.leavers.age = age
+	}
+	s.leavers.n++
+}
+
+// countAges tells the tier's distribution, whose memory all shards write to, of many records
+// at once.
+func (s *shard) countAges() {
+	if s.leavers.n > 0 {
+		s.tier.ages.AddN(time.Duration(s.leavers.age)*time.Millisecond, s.leavers.n)
+		s.leavers.n = 0
+	}
 }

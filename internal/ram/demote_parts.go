@@ -1,9 +1,10 @@
 package ram
 
 import (
-	"github.com/firncache/firn/internal/evicted"
 	"slices"
 	"time"
+
+	"github.com/firncache/firn/internal/evicted"
 )
 
 // A record that is too long to be demoted under a lock is demoted in parts. It stays

@@ -93,34 +93,31 @@
 // In an order to read them in:
 //
 //   - tier.go: Tier, shard and their locks; config.go, geometry.go, lifecycle.go: how a
-//     tier is configured, cut up, made, closed and freed.
+//     tier is configured, cut up, made, closed and freed. clock.go: deadlines and the time.
 //   - segments: the table of segments; the free ones and the writes that wait for some; those
 //     worth cleaning. prefault.go: pages ahead of use.
 //   - records.go, pieces.go, entry.go: a record's bytes; those of one that straddles.
 //     scratch.go: room for copies.
-//   - log.go: appending to a lane, and the account of its live bytes.
-//     entries.go: a writer's search and removal of a record.
+//   - log.go: appending to a lane, and the account of its live bytes. entries.go: a writer's
+//     search and removal of a record. deadlines.go: a deadline moved in place, or kept.
 //   - get.go: Get and its general search, which elsewhere than on amd64 is all
 //     (get_other.go). get_amd64.s: the same steps for usual records, as macros and put
 //     together; get_amd64.go declares the result. get_multi.go, values.go: many Gets at
-//     once. peek.go, absent.go, iterate.go: the other reads. probe.go: what they take,
-//     and which keys they are of.
-//     simulations.go: which requests the miniature caches of other sizes see.
-//   - set.go, set_multi.go, delete.go: the writes; set_if.go: those of a
-//     watched key; touch.go: that of a deadline alone; in_place.go,
-//     addition.go: those that depend on what a key has, in one hold of a lock; tail.go: of a value's end; clear.go: that of all.
-//   - acquire.go: how a write gets segments. reclaim.go, reclaim_ahead.go: which shard
-//     gives one up, and when; drain.go, walk.go, work.go: how; ages.go: the age of what goes. lanes.go, ghosts.go: the
-//     questions to package policy.
-//   - quota.go: the quotas of namespaces; quota_account.go: what counts their records, at the
-//     end of log.go. The eviction of those above one is at the end of reclaim.go.
+//     once. peek.go, iterate.go: the other reads. slide.go: deadlines that reads move.
+//   - observe.go: the requests that the simulations of other sizes see, and the keys that were
+//     read; simulations.go: how many simulations there are. read_times.go, probe.go: what reads
+//     take.
+//   - set.go, set_multi.go, delete.go: the writes; set_if.go: those of a watched key; touch.go:
+//     that of a deadline alone; in_place.go, addition.go: those that depend on what a key has,
+//     in one hold of a lock; clear.go: that of all.
+//   - acquire.go: how a write gets segments. reclaim.go: which shard gives one up, and when;
+//     drain.go, steps.go, walk.go: how. lanes.go: the questions to package policy.
+//   - quotas: the quotas of namespaces, and the accounts of their records; accounts.go keeps
+//     those, hold_quota.go evicts what is above one.
 //   - lower_tier.go: the seam to a lower tier. demote.go, demote_parts.go, demotions.go,
-//     mirror.go, only_here.go, force.go,
-//     promote.go: the way there and back.
-//   - unlock.go: the records for which OnEvict is called when a shard is unlocked, those
-//     of the lower tier too.
-//   - clock.go, sweep.go, janitor.go, slide.go: deadlines. obsolete.go: records that nobody wants.
+//     demote_all.go, mirror.go, promote.go: the way there and back. force.go: eviction for tests.
+//   - unlock.go: the records for which OnEvict is called when a shard is unlocked.
+//   - sweep.go: records past their grace. obsolete.go: records without a reader.
 //   - budget.go, resize.go: the budget and its parts; SetBytes.
-//   - counters.go, stats.go, inside.go, check.go: figures, those of the live page, and the
-//     check of everything for tests.
+//   - counters.go, stats.go, check.go: figures, and the check of everything for tests.
 package ram

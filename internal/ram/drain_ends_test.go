@@ -2,10 +2,11 @@ package ram
 
 import (
 	"fmt"
-	"github.com/firncache/firn/internal/evicted"
-	"github.com/firncache/firn/internal/ram/segments"
 	"testing"
 	"time"
+
+	"github.com/firncache/firn/internal/evicted"
+	"github.com/firncache/firn/internal/ram/segments"
 )
 
 // Close ends a drain, and the write that needs it.

@@ -3,9 +3,10 @@ package ram
 import (
 	"errors"
 	"fmt"
-	"github.com/firncache/firn/internal/evicted"
 	"testing"
 	"time"
+
+	"github.com/firncache/firn/internal/evicted"
 )
 
 // clean drains a segment with the shard locked throughout.

@@ -26,12 +26,3 @@ type entry struct {
 }
 
 func (e *entry) freq() int { return e.bucket.Freq(e.slot) }
-
-// walkBatch holds the records that are looked up together, so that their index
-// buckets are loaded while the keys of the others are hashed.
-type walkBatch struct {
-	n      int
-	entry  entry // the one that is being looked at; here, it needs no allocation
-	recs   [stepRecords]stored
-	hashes [stepRecords]uint64
-}

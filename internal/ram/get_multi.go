@@ -1,7 +1,6 @@
 package ram
 
 import (
-	"slices"
 	"sync/atomic"
 
 	"github.com/firncache/firn/internal/index"
@@ -29,30 +28,7 @@ const (
 	matchAfter  = 8 // keys between a key's first stage and the next
 	followAfter = 12
 	finishAfter = 16
-
-	inFlight = 32 // a multiple of group, and at least group more than finishAfter
 )
-
-// Batch has the results of a GetMulti, and its scratch space. The zero Batch is ready
-// for use; used again, it allocates nothing once it is large enough.
-type Batch struct {
-	Values
-	Hashes []uint64 // of the keys without a value; the others may be anything
-	Misses int
-
-	lookups lookups
-}
-
-// lookups are those that are under way, that of key i at i modulo inFlight.
-type lookups struct {
-	bucket [inFlight]uint64 // where it lies
-	record [inFlight]uint64 // where it lies, or notThere or unclear
-	epoch  [inFlight]uint64 // of the shard, from before anything else was read
-	shape  [inFlight]uint64 // of the index, likewise
-	loc    [inFlight]uint32 // of the record
-	slot   [inFlight]uint8  // in the bucket
-	linked uint64           // a bit for each whose bucket is the second one, still to be searched
-}
 
 // What is known of a record without a place; records lie at multiples of record.Align.
 const (
@@ -121,12 +97,6 @@ func (t *Tier) roomFor(b *Batch, keys int) {
 	if b.Bytes == nil {
 		b.Bytes = make([]byte, 0, min(keys, inFlight)*int(t.usualRecord()))
 	}
-}
-
-func (b *Batch) reset(n int) {
-	b.Bytes, b.Misses, b.lookups.linked = b.Bytes[:0], 0, 0
-	b.spans = slices.Grow(b.spans[:0], n)[:n]
-	b.Hashes = slices.Grow(b.Hashes[:0], n)[:n]
 }
 
 // begin is the first stage of the group at i, if there is one.
@@ -262,11 +232,6 @@ func (t *Tier) finish(b *Batch, keys [][]byte, i int) {
 	}
 }
 
-func (b *Batch) miss(i int) {
-	b.Misses++
-	b.spans[i] = span{end: -1}
-}
-
 // readRecord appends to dst the value of a record in one piece. It reports false for
 // whatever is not that, not the key's, or not to be trusted.
 func (t *Tier) readRecord(l *lookups, j uint, hash uint64, dst, key []byte) (value []byte, deadline int64, ok bool) {
@@ -293,4 +258,13 @@ func (t *Tier) readRecord(l *lookups, j uint, hash uint64, dst, key []byte) (val
 	}
 	bucket.Touch(slot, word) // 8
 	return value, deadline, true
+}
+
+// slideMulti is slide for what a batch has found.
+func (t *Tier) slideMulti(b *Batch, keys [][]byte) {
+	for i := range b.spans {
+		if v := &b.spans[i]; v.end >= 0 {
+			v.deadline = t.slide(b.Hashes[i], keys[i], v.deadline)
+		}
+	}
 }

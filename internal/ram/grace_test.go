@@ -3,9 +3,10 @@ package ram
 import (
 	"bytes"
 	"fmt"
-	"github.com/firncache/firn/internal/evicted"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/firncache/firn/internal/evicted"
 )
 
 // graceModel is a tier with a grace, above one that keeps everything, beside a

@@ -3,10 +3,11 @@ package ram
 import (
 	"encoding/binary"
 	"fmt"
-	"github.com/firncache/firn/internal/evicted"
-	"github.com/firncache/firn/internal/watch"
 	"math"
 	"testing"
+
+	"github.com/firncache/firn/internal/evicted"
+	"github.com/firncache/firn/internal/watch"
 )
 
 // inPlaceCase is a key in a tier, before a change in place.

@@ -7,30 +7,28 @@ import "github.com/firncache/firn/internal/evicted"
 // beginning to end is yielded once; one that comes, goes or changes meanwhile
 // may or may not be. No lock is held while yield runs.
 func (t *Tier) All(yield func(key, value []byte) bool) {
-	var it iteration
+	var copies evicted.Copies
 	for i := range t.shards {
-		if !it.shard(&t.shards[i], yield) {
+		if !t.shards[i].all(&copies, yield) {
 			return
 		}
 	}
 }
 
-// iteration holds copies of the records of a step.
-type iteration struct{ evicted.Copies }
-
-func (it *iteration) shard(s *shard, yield func(key, value []byte) bool) bool {
+// all is All of a shard: copies are those of a step.
+func (s *shard) all(copies *evicted.Copies, yield func(key, value []byte) bool) bool {
 	for at, first := uint64(0), true; first || at != 0; first = false {
-		at = it.step(s, at)
-		if !it.Each(func(key, value []byte, _ evicted.Cause) bool { return yield(key, value) }) {
+		at = s.copyFrom(copies, at)
+		if !copies.Each(func(key, value []byte, _ evicted.Cause) bool { return yield(key, value) }) {
 			return false
 		}
 	}
 	return true
 }
 
-// step copies records from a position on, and returns where the next step begins.
-func (it *iteration) step(s *shard, at uint64) (next uint64) {
-	it.Clear()
+// copyFrom copies records from a position on, and returns where the next step begins.
+func (s *shard) copyFrom(copies *evicted.Copies, at uint64) (next uint64) {
+	copies.Clear()
 	s.mu.Lock()
 	defer s.unlockAndNotify()
 	return s.eachFrom(at, func(_ uint64, loc uint32) {
@@ -38,7 +36,7 @@ func (it *iteration) step(s *shard, at uint64) (next uint64) {
 		if !s.tier.expired(&r) {
 			key, value := s.keyValue(&r)
 			s.work.bytes += len(key) + len(value)
-			it.Add(key, value, 0)
+			copies.Add(key, value, 0)
 		}
 	})
 }

@@ -2,8 +2,9 @@ package ram
 
 import (
 	"fmt"
-	"github.com/firncache/firn/internal/evicted"
 	"testing"
+
+	"github.com/firncache/firn/internal/evicted"
 )
 
 // mirrorTier is a tier with some records above a lower tier that lets all in.

@@ -2,10 +2,11 @@ package ram
 
 import (
 	"fmt"
-	"github.com/firncache/firn/internal/evicted"
 	"math/rand/v2"
 	"sync/atomic"
 	"testing"
+
+	"github.com/firncache/firn/internal/evicted"
 )
 
 // PeekStale finds what a simple model finds, and Get, Peek, Deadline and All

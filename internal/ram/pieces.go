@@ -7,8 +7,8 @@ type cursor struct {
 	id, in uint32
 }
 
-// cursor starts from bytes into the record at off.
-func (t *Tier) cursor(off, from uint64) cursor {
+// newCursor starts from bytes into the record at off.
+func newCursor(t *Tier, off, from uint64) cursor {
 	id, in := t.segmentAt(off)
 	c := cursor{t, id, in}
 	for from > 0 {
@@ -27,35 +27,4 @@ func (c *cursor) next(n int) (off uint64, length int) {
 	length = min(n, int(c.t.segSize()-c.in))
 	c.in += uint32(length)
 	return off, length
-}
-
-// gather appends n bytes of the record at off, beginning from bytes into it.
-func (t *Tier) gather(dst []byte, off, from uint64, n int) []byte {
-	for c := t.cursor(off, from); n > 0; {
-		at, length := c.next(n)
-		dst = t.region.AppendOut(dst, at, length)
-		n -= length
-	}
-	return dst
-}
-
-// writePieces stores src in the record at off, beginning from bytes into it.
-func (t *Tier) writePieces(off, from uint64, src []byte) {
-	for c := t.cursor(off, from); len(src) > 0; {
-		at, length := c.next(len(src))
-		t.region.CopyIn(at, src[:length])
-		src = src[length:]
-	}
-}
-
-// equalPieces compares the record at off, beginning from bytes into it, with b.
-func (t *Tier) equalPieces(off, from uint64, b []byte) bool {
-	for c := t.cursor(off, from); len(b) > 0; {
-		at, length := c.next(len(b))
-		if !t.region.Equal(at, b[:length]) {
-			return false
-		}
-		b = b[length:]
-	}
-	return true
 }

@@ -1,7 +1,6 @@
 package ram
 
 import (
-	"bytes"
 	"math/rand/v2"
 	"sync"
 	"sync/atomic"
@@ -90,19 +89,6 @@ func (p *probe) seeSome(key []byte) {
 	p.credit.Add(-1)
 }
 
-// ReadTimes is what lookups in RAM took that were tried for whoever asked, now among them: see
-// probe. A tier below a MiB has none.
-func (t *Tier) ReadTimes() histogram.Histogram {
-	p := t.probe
-	if p == nil {
-		return histogram.Of(histogram.Nanos)
-	}
-	if keys := p.take(); !t.Closed() {
-		t.probeAll(keys)
-	}
-	return p.times.Snapshot()
-}
-
 // take has keys be noted from now on, and returns the last ones, unless somebody asked just
 // before.
 func (p *probe) take() (keys []probeKey) {
@@ -130,27 +116,6 @@ func (p *probe) clear() {
 	p.next, p.noted = 0, 0
 	p.full.Store(false)
 	p.credit.Store(0)
-}
-
-// probeAll looks keys up. What the clock takes is taken off; a value for which room had to be
-// made first does not count.
-func (t *Tier) probeAll(keys []probeKey) {
-	if len(keys) == 0 {
-		return
-	}
-	p, buf := t.probe, make([]byte, 0, probedBytes)
-	own := p.clockCost()
-	_, _, _ = t.getRetried(buf, nil, t.Hash(nil), forValue|forTimes) // the code of it comes to the processor
-	for i := range keys {
-		key := keys[i].bytes[:keys[i].n]
-		began := p.clock()
-		v, _, out := t.getRetried(buf, key, t.Hash(key), forValue|forTimes)
-		took := p.clock() - began
-		if out == hit && cap(v) == cap(buf) {
-			p.times.Add(took - own)
-		}
-		buf = v[:0]
-	}
 }
 
 // clockCost is what two readings of the clock tell of nothing between them.
@@ -186,33 +151,3 @@ const (
 	maxReadKeys = 256 // keys noted for a call
 	maxReadKey  = 256 // bytes; longer keys are not noted
 )
-
-// ReadKeys returns the keys of some reads that RAM answered since the last call, in a row, and has the next ones noted.
-func (t *Tier) ReadKeys() [][]byte {
-	r := &t.readKeys
-	r.mu.Lock()
-	keys := r.keys
-	r.keys = nil
-	r.left.Store(maxReadKeys)
-	r.mu.Unlock()
-	t.tuner.Share(0)
-	return keys
-}
-
-// seeRead notes the key of a read that has found something. The caller holds no lock.
-func (t *Tier) seeRead(key []byte) {
-	r := &t.readKeys
-	if r.left.Load() <= 0 || len(key) > maxReadKey {
-		return
-	}
-	r.mu.Lock()
-	if r.left.Load() > 0 {
-		r.keys = append(r.keys, bytes.Clone(key))
-		r.left.Add(-1)
-	}
-	enough := r.left.Load() == 0
-	r.mu.Unlock()
-	if enough {
-		t.tuner.Share(t.simulatedMask.Load())
-	}
-}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/firncache/firn/internal/evicted"
 	"github.com/firncache/firn/internal/invariants"
+	"github.com/firncache/firn/internal/ram/quotas"
 )
 
 // quotaModel is a tier with namespaces, and random calls of it.
@@ -19,7 +20,7 @@ type quotaModel struct {
 	tier   *Tier
 	now    int64
 	limits [3]int64 // 0: no quota
-	quotas [3]*Quota
+	quotas [3]*quotas.Quota
 	number [3]uint64 // of the current generation
 	last   uint64
 	causes map[evicted.Cause]int
@@ -121,7 +122,7 @@ func (m *quotaModel) step() {
 // holds fails unless every quota holds, within its slack.
 func (m *quotaModel) holds() {
 	for i, q := range m.quotas {
-		if limit := m.limits[i]; q != nil && q.Used() > limit+limit/quotaSlack {
+		if limit := m.limits[i]; q != nil && q.Used() > limit+limit/32 {
 			m.t.Fatalf("%d bytes under a quota of %d", q.Used(), limit)
 		}
 	}

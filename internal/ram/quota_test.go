@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/firncache/firn/internal/invariants"
+	"github.com/firncache/firn/internal/ram/quotas"
 )
 
 // quotaKey is a key of the namespace with a number.
@@ -114,11 +115,11 @@ func TestQuotaOfManyGenerations(t *testing.T) {
 		q.Begin(number + 2)
 		q.End(number + 1)
 	}
-	if n := len(*tier.quotas.table.Load()); n != maxEnded+1 {
-		t.Errorf("%d accounts after 200 generations: want %d", n, maxEnded+1)
+	if n := len(tier.quotas.ByNumber()); n != 9 {
+		t.Errorf("%d accounts after 200 generations: want %d", n, 9)
 	}
-	if used := q.Used(); used < maxEnded*1000 || used > maxEnded*1100 {
-		t.Errorf("%d bytes are counted, of %d records", used, maxEnded)
+	if used := q.Used(); used < quotas.MaxEnded*1000 || used > quotas.MaxEnded*1100 {
+		t.Errorf("%d bytes are counted, of %d records", used, quotas.MaxEnded)
 	}
 	for i := range uint64(2000) { // what does not count leaves as all others do
 		if err := tier.setKey(quotaKey(1<<40, i), make([]byte, 1000), 0); err != nil {
@@ -158,15 +159,15 @@ func TestQuotaGenerations(t *testing.T) {
 	q.End(2)
 	fill(3)
 	q.Begin(4)
-	if tier.quotas.account(1) != nil {
+	if tier.quotas.Account(1) != nil {
 		t.Error("a generation is counted that has no records any more")
 	}
 	q.Close()
 	if !tier.Clear() {
 		t.Fatal("closed")
 	}
-	if again := tier.Quota(5, 100_000); again == q || len(*tier.quotas.table.Load()) != 1 {
-		t.Errorf("%d accounts are left of a namespace that is closed, and empty", len(*tier.quotas.table.Load()))
+	if again := tier.Quota(5, 100_000); again == q || len(tier.quotas.ByNumber()) != 1 {
+		t.Errorf("%d accounts are left of a namespace that is closed, and empty", len(tier.quotas.ByNumber()))
 	}
 	checkQuotas(t, tier)
 }
@@ -180,7 +181,7 @@ func TestQuotaOfWhatIsThere(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if q := tier.Quota(1, 0); q != nil || tier.quotas.table.Load() != nil {
+	if q := tier.Quota(1, 0); q != nil || !tier.quotas.None() {
 		t.Error("a namespace without a quota is counted")
 	}
 	q := tier.Quota(1, 100_000)

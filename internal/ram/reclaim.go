@@ -2,8 +2,6 @@ package ram
 
 import (
 	"github.com/firncache/firn/internal/evicted"
-	"github.com/firncache/firn/internal/policy"
-	"github.com/firncache/firn/internal/ram/segments"
 )
 
 // reclaim frees about one segment, a step at a time: a mostly dead one is cleaned,
@@ -112,150 +110,51 @@ func (t *Tier) victimShard(self *shard) *shard {
 	return best
 }
 
-// Records of a namespace that is above its quota leave in the order in which the policy would
-// take them from a cache of that size: the bytes of its account in the two lanes say which lane
-// is next, and a hand goes along that lane, past the records of others, of which it reads no more
-// than the header.
+// A segment that is freed when a write lacks it costs that one write all of the
+// drain. Once the tier is full, each write therefore does a part of that ahead of
+// need: as many steps of a drain as free what it has stored, while few segments are free.
 
-// Quota is that of the namespace of which the current generation has this number, from now on
-// with max bytes. With 0 there is no limit, and nil is returned unless there was a quota before.
-// Records of the generation that are there and were stored without one are in no account until
-// they are written or moved; they leave as others do.
-func (t *Tier) Quota(number uint64, limit int64) *Quota {
-	return t.quotas.quota(number, limit, len(t.shards), len(t.segs))
+// owesDrainSteps is how many steps the writer has to do, and counts them as done.
+func (s *shard) owesDrainSteps() (n int) {
+	if s.drainDebt <= 0 {
+		return 0
+	}
+	t, mean := s.tier, int64(s.tier.meanRecordBytes.Load())
+	step := max(min(int64(t.maxWalk)*mean, stepBytes), mean, 1)
+	n = int(min(1+s.drainDebt/step, maxSteps))
+	s.drainDebt -= int64(n) * (step - step/4) // more is drained than is stored, lest need comes first
+	if !t.full.Load() || int64(t.segSize()) < minSteps*step {
+		return 0
+	}
+	return n
 }
 
-// holdQuota has records leave after one was stored, until its namespace is within its quota, or
-// near to that after a few steps. It waits for the lower tier as a write that lacks segments does.
-// The caller holds no lock.
-func (t *Tier) holdQuota(s *shard, r *newRecord, ev *evicted.List) {
-	a := t.quotas.of(r.key)
-	if a == nil {
-		return
-	}
-	q := a.quota.Load()
-	for steps := 0; q.exceeded(steps) && !t.closed.Load(); steps++ {
-		if r.waited != noWait && !t.lowerReady() {
-			t.awaitLower(r)
-		}
-		if !t.quotaStep(q, s, ev) {
-			return
-		}
-		t.pause()
+// minSteps is how many steps a drain takes, at least, for which that is worth it, and
+// maxSteps how many a write does at most. The others of a long record are left to
+// the next writes.
+const (
+	minSteps = 4
+	maxSteps = 4
+)
+
+// reclaimAhead does steps of a drain while there is need, and the lower tier has room
+// for demotions. The caller holds no shard's lock.
+func (t *Tier) reclaimAhead(s *shard, steps int, ev *evicted.List) {
+	for ; steps > 0 && t.pool.Short(t.freeAhead) && t.lowerReady(); steps-- {
+		s.reclaimStepAhead(ev)
 	}
 }
 
-// quotaStep does a step of the eviction for a quota, in a shard that holds much of it. It reports
-// false if there is nothing to evict.
-func (t *Tier) quotaStep(q *Quota, self *shard, ev *evicted.List) bool {
-	a := q.next()
-	if a == nil {
-		return false
-	}
-	s := t.holderOf(a, self)
+// reclaimStepAhead does a step of the drain that is under way in the shard, or one in
+// the shard that is next to give a segment up.
+func (s *shard) reclaimStepAhead(ev *evicted.List) {
 	s.mu.Lock()
-	did := !s.closed && s.evictCounted(a, q)
-	s.countAges()
-	if s.demotions.leaving() {
-		ev.DemoteFirst = s.number
+	if s.drain.id == 0 {
+		s.unlock(ev)
+		if s = s.tier.victimShard(s); !s.mu.TryLock() {
+			return // another writer is at it
+		}
 	}
-	s.returnSpare()
+	s.reclaimStep()
 	s.unlock(ev)
-	t.finishDemotions(ev)
-	return did
-}
-
-// holderOf is the shard to evict an account's records from: as victimShard.
-func (t *Tier) holderOf(a *account, self *shard) *shard {
-	total := a.total.Load()
-	if n := a.shards[self.number-1].all.Load(); n > 0 && n*int64(len(t.shards)) >= total-total/16 {
-		return self
-	}
-	best, most := self, int64(0)
-	for i := range a.shards {
-		if n := a.shards[i].all.Load(); n > most {
-			best, most = &t.shards[i], n
-		}
-	}
-	return best
-}
-
-// evictCounted moves a hand on until records of the account have left, or a step is done. It
-// reports false if it found none.
-func (s *shard) evictCounted(a *account, q *Quota) bool {
-	h := &a.shards[s.number-1]
-	lane := s.tier.tuner.Setting().Victim(h.bytes[policy.Small], h.bytes[policy.Main])
-	for range segments.Lanes {
-		if s.advance(a, q, lane) {
-			return true
-		}
-		lane = policy.Main - lane
-	}
-	if s.drain.id == 0 { // else they may lie in the segment that is being drained
-		return false
-	}
-	s.drainStep()
-	return true
-}
-
-// advance moves the hand in one lane. It reports false if that is at the end of the lane.
-func (s *shard) advance(a *account, q *Quota, lane policy.Lane) bool {
-	h := &a.shards[s.number-1].hands[lane]
-	for looked := 0; looked < maxLook && q.Used() > q.max.Load(); looked++ {
-		if h.seg == 0 {
-			return looked > 0
-		}
-		id, seg := h.seg, &s.tier.segs[h.seg]
-		at := max(h.at, seg.First)
-		if at >= seg.End || s.tier.quotas.marks[id]&a.mark == 0 {
-			next := s.following(id)
-			if next == 0 {
-				return looked > 0
-			}
-			*h = hand{seg: next}
-			continue
-		}
-		off := uint64(id)<<s.tier.segShift + uint64(at)
-		r := s.tier.recordAt(off)
-		h.at = at + uint32(min(r.size, uint64(s.tier.segSize())))
-		if s.accountAt(off) != a {
-			continue
-		}
-		s.walking = id
-		s.meet(a, q, &r)
-		s.walking = 0
-		s.releaseOrGrade(id)
-		if s.work.records++; s.stepDone() || s.demotions.leaving() {
-			return true
-		}
-	}
-	return true
-}
-
-// maxLook is how many records and segments a step passes at most: the processor foresees the next.
-const maxLook = 8 * stepRecords
-
-// meet evicts a record that the hand has come to, if it is live, unless the policy keeps it.
-func (s *shard) meet(a *account, q *Quota, r *stored) {
-	t, h := s.tier, &a.shards[s.number-1]
-	hash := t.Hash(s.key(r))
-	b, slot, live := s.table.Find(hash, uint32(r.off>>t.unitShift))
-	if !live {
-		return
-	}
-	e := entry{hash, b, slot, *r}
-	from := s.laneOf(r.off)
-	small, main := h.bytes[policy.Small], h.bytes[policy.Main]
-	to, freq := t.tuner.Setting().Next(from, uint8(e.freq()), small, main)
-	switch {
-	case t.pastGrace(r):
-		s.expire(hash, b, slot, r)
-	case to != policy.None && a.live.Load() && h.kept <= (policy.MaxFrequency+1)*(small+main) && s.move(&e, to, int(freq)):
-		h.kept += int64(r.size)
-		return
-	default:
-		s.ghosts.Evict(from, hash)
-		s.evictOrDemote(&e, t.clock.now(), evicted.OverQuota)
-	}
-	h.kept = 0
 }

@@ -2,9 +2,10 @@ package ram
 
 import (
 	"encoding/binary"
-	"github.com/firncache/firn/internal/evicted"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/firncache/firn/internal/evicted"
 )
 
 // Once the tier is full, a write seldom lets go more than a step of others.

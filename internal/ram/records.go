@@ -43,6 +43,10 @@ const unchanged = 1 << 28
 // version that has it.
 const lowerCopy = 1 << 30
 
+// counted is set in the version of a record whose bytes are in its quota's account. It is set
+// when the record is stored, and lives as long.
+const counted = 1 << 27
+
 func (t *Tier) mayHaveLowerCopy(r *stored) bool { return t.header(r.off).version.Load()&lowerCopy != 0 }
 
 // lowerCopy is what the lower tier may have of a record.
@@ -236,4 +240,41 @@ func (s *shard) hashAll(hashes []uint64, locs []uint32) {
 		r := t.recordAt(t.place(loc))
 		hashes[i] = t.Hash(s.key(&r))
 	}
+}
+
+// laneOf is the lane that a record was appended to.
+func (s *shard) laneOf(off uint64) policy.Lane {
+	id, _ := s.tier.segmentAt(off)
+	return s.tier.segs[id].Lane
+}
+
+// gather appends n bytes of the record at off, beginning from bytes into it.
+func (t *Tier) gather(dst []byte, off, from uint64, n int) []byte {
+	for c := newCursor(t, off, from); n > 0; {
+		at, length := c.next(n)
+		dst = t.region.AppendOut(dst, at, length)
+		n -= length
+	}
+	return dst
+}
+
+// writePieces stores src in the record at off, beginning from bytes into it.
+func (t *Tier) writePieces(off, from uint64, src []byte) {
+	for c := newCursor(t, off, from); len(src) > 0; {
+		at, length := c.next(len(src))
+		t.region.CopyIn(at, src[:length])
+		src = src[length:]
+	}
+}
+
+// equalPieces compares the record at off, beginning from bytes into it, with b.
+func (t *Tier) equalPieces(off, from uint64, b []byte) bool {
+	for c := newCursor(t, off, from); len(b) > 0; {
+		at, length := c.next(len(b))
+		if !t.region.Equal(at, b[:length]) {
+			return false
+		}
+		b = b[length:]
+	}
+	return true
 }

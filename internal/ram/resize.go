@@ -2,6 +2,7 @@ package ram
 
 import (
 	"fmt"
+
 	"github.com/firncache/firn/internal/evicted"
 )
 
@@ -136,15 +137,4 @@ func (t *Tier) decommit(first, n uint32) {
 	// A failure leaves memory with us that the budget no longer counts; there
 	// is nobody who could do anything about it.
 	_ = t.region.Decommit(uint64(first)<<t.segShift, uint64(n)<<t.segShift)
-}
-
-// HoldQuota has records leave until the quota holds, whatever it was before, and what the accounts
-// take is taken from the budget. OnEvict is told in steps. The caller holds no lock.
-func (t *Tier) HoldQuota(q *Quota) {
-	t.quotas.charge(sizeOf[account](), sizeOf[holding](), t.Reserve)
-	for more := true; more && q.Used() > q.max.Load() && !t.closed.Load(); {
-		var ev evicted.List
-		more = t.quotaStep(q, &t.shards[0], &ev)
-		ev.Notify()
-	}
 }

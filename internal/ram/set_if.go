@@ -2,7 +2,6 @@ package ram
 
 import (
 	"github.com/firncache/firn/internal/evicted"
-	"github.com/firncache/firn/internal/record"
 	"github.com/firncache/firn/internal/watch"
 )
 
@@ -80,22 +79,4 @@ func (t *Tier) DropIf(w *watch.Watch, cause evicted.Cause, ev *evicted.List) err
 	ended.CallWritten()
 	t.tellDelete(w.Hash())
 	return nil
-}
-
-// keepDeadline gives a record on its way the deadline of the key's live one, or the last
-// that is known of it.
-func (s *shard) keepDeadline(r *newRecord) {
-	t, deadline := s.tier, r.deadline
-	if touched, ok := r.watch.Touched(); ok {
-		deadline = touched
-	}
-	if _, _, old, ok := s.find(r.hash, r.key); ok && !t.expired(&old) {
-		deadline = t.deadline(&old)
-	}
-	if deadline == r.deadline {
-		return
-	}
-	r.deadline = deadline
-	r.shape = record.ShapeOf(len(r.key), len(r.value), r.deadline != 0)
-	r.size = t.roundUp(record.Size(len(r.key), len(r.value), r.deadline != 0))
 }

@@ -3,9 +3,10 @@ package ram
 import (
 	"errors"
 	"fmt"
-	"github.com/firncache/firn/internal/evicted"
 	"slices"
 	"testing"
+
+	"github.com/firncache/firn/internal/evicted"
 )
 
 // SetMulti sets the keys of a batch, of any number, in their order: each value is told to

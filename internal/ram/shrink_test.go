@@ -1,8 +1,9 @@
 package ram
 
 import (
-	"github.com/firncache/firn/internal/ram/segments"
 	"testing"
+
+	"github.com/firncache/firn/internal/ram/segments"
 )
 
 // The budget can be lowered while All is under way, by its body as well: to less

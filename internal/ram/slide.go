@@ -13,17 +13,6 @@ package ram
 //	 |--- 1/16 ----|---------------------------------|
 //	               |<--- the coarse time's lead ---->|
 
-// SlideParts is how many times a deadline moves in the time that it slides, at most.
-const SlideParts = 16
-
-// sliding is by how much deadlines slide, in milliseconds; 0: not at all.
-type sliding struct{ life, slack int64 }
-
-func newSliding(life int64) sliding { return sliding{life, life / SlideParts} }
-
-// lead is how far the coarse time runs ahead.
-func (s sliding) lead() int64 { return s.life - s.slack }
-
 // Slide is the deadline that a read gives to a live record with this one, if it moves.
 func (t *Tier) Slide(deadline int64) (to int64, moves bool) {
 	if t.slides.life == 0 || deadline <= 0 || deadline&1 != 0 || !t.clock.near(deadline) {
@@ -62,13 +51,4 @@ func (t *Tier) SlideTo(hash uint64, key []byte, deadline, to int64) int64 {
 		s.watches.Touch(hash, key, to)
 	}
 	return to
-}
-
-// slideMulti is slide for what a batch has found.
-func (t *Tier) slideMulti(b *Batch, keys [][]byte) {
-	for i := range b.spans {
-		if v := &b.spans[i]; v.end >= 0 {
-			v.deadline = t.slide(b.Hashes[i], keys[i], v.deadline)
-		}
-	}
 }

@@ -1,6 +1,9 @@
 package ram
 
-import "github.com/firncache/firn/internal/histogram"
+import (
+	"github.com/firncache/firn/internal/histogram"
+	"github.com/firncache/firn/internal/inside"
+)
 
 // Stats is a snapshot of a tier. Sizes are in bytes.
 type Stats struct {
@@ -45,4 +48,14 @@ func (t *Tier) Stats() Stats {
 	st.Resident = st.ReservedBytes + t.overhead.Load() + int64(p.Resident())*t.segmentCost()
 	st.Prefaulted = int64(p.Prefaulted) << t.segShift
 	return st
+}
+
+// Policy is the setting of the eviction policy, those to choose from, and why.
+func (t *Tier) Policy() inside.Policy {
+	list, current := t.tuner.Choices()
+	p := inside.Policy{Current: current, Filling: !t.full.Load()}
+	for _, c := range list {
+		p.Settings = append(p.Settings, inside.Setting{Name: c.Setting.String(), Score: c.Score})
+	}
+	return p
 }

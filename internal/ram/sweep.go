@@ -1,10 +1,10 @@
 package ram
 
 import (
+	"time"
+
 	"github.com/firncache/firn/internal/evicted"
 	"github.com/firncache/firn/internal/ram/segments"
-	"math"
-	"math/bits"
 )
 
 // Sweep takes records out that are past their grace and gives their room back. It looks
@@ -75,7 +75,7 @@ func (s *shard) sweep(w *walk, id uint32, now int64, ev *evicted.List) {
 	if s.closed || seg.Owner.Load() != s.number || s.dead.Head != 0 || !seg.SweepDue(now) {
 		return
 	}
-	var stay remaining
+	var stay segments.Remaining
 	seg.SweepShift = segments.MinSweepShift // more, if records are appended meanwhile
 	s.beginWalk(w, id)
 	defer s.endWalk(w)
@@ -88,13 +88,13 @@ func (s *shard) sweep(w *walk, id uint32, now int64, ev *evicted.List) {
 		return
 	}
 	seg.Earliest, seg.Latest = w.earliest, w.latest
-	by := now + stay.before(uint64(s.tier.segSize()/16))
+	by := now + stay.Before(uint64(s.tier.segSize()/16))
 	seg.SweepShift = max(seg.SweepShift, segments.SweepShift(w.earliest, w.latest, by))
 }
 
 // sweepStep does a step of a segment's sweep, and counts the records that stay. It reports
 // whether there may be more.
-func (s *shard) sweepStep(w *walk, now int64, stay *remaining) (more bool) {
+func (s *shard) sweepStep(w *walk, now int64, stay *segments.Remaining) (more bool) {
 	return w.id != 0 && !s.closed && s.walkStep(w, func(e *entry) {
 		switch end := s.tier.graceDeadline(s.tier.deadline(&e.rec)); {
 		case end == 0:
@@ -102,25 +102,46 @@ func (s *shard) sweepStep(w *walk, now int64, stay *remaining) (more bool) {
 			s.expire(e.hash, e.bucket, e.slot, &e.rec)
 		default:
 			w.note(end)
-			stay.add(end-now, e.rec.size)
+			stay.Add(end-now, e.rec.size)
 		}
 	})
 }
 
-// remaining are bytes of records by the time that they have left: each place is for
-// twice the time of the one before.
-type remaining [64]uint64
+// sweepEvery is the time between two sweeps.
+const sweepEvery = time.Second
 
-func (r *remaining) add(millis int64, size uint64) { r[bits.Len64(uint64(max(millis, 0)))%64] += size }
+// expectExpiry is called before a record is stored that has a deadline.
+func (t *Tier) expectExpiry() { t.janitor.once.Do(t.startJanitor) }
 
-// before is a time before which fewer than so many bytes go: the last such power of
-// two.
-func (r *remaining) before(size uint64) (millis int64) {
-	for i, n := range r {
-		if n >= size {
-			return 1 << max(i-1, 0)
+func (t *Tier) startJanitor() {
+	t.janitor.begun = true
+	t.clock.join()
+	t.passed.join()
+	go t.runJanitor()
+}
+
+func (t *Tier) runJanitor() {
+	ticker := time.NewTicker(sweepEvery)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-t.janitor.quit:
+			return
+		case <-ticker.C:
+			t.Sweep()
 		}
-		size -= n
 	}
-	return math.MaxInt64 / 2
+}
+
+// stop ends the tier's goroutines. When it returns, they have ended or are about
+// to: one may still be reporting expired records, for Close may be called from there.
+func (t *Tier) stop() {
+	close(t.janitor.quit)
+	t.janitor.once.Do(func() {}) // it does not begin any more
+	if t.janitor.begun {
+		t.clock.leave()
+		t.passed.leave()
+	}
+	t.janitor.sweeping.Lock() // once a sweep or prefault has ended, none begins: the tier is closed
+	defer t.janitor.sweeping.Unlock()
 }

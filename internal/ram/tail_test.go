@@ -3,8 +3,9 @@ package ram
 import (
 	"bytes"
 	"encoding/binary"
-	"github.com/firncache/firn/internal/watch"
 	"testing"
+
+	"github.com/firncache/firn/internal/watch"
 )
 
 // A tail is replaced where the number before it is the expected one, and only then; watches of the

@@ -9,6 +9,7 @@ import (
 	"github.com/firncache/firn/internal/index"
 	"github.com/firncache/firn/internal/offheap"
 	"github.com/firncache/firn/internal/policy"
+	"github.com/firncache/firn/internal/ram/quotas"
 	"github.com/firncache/firn/internal/ram/segments"
 	"github.com/firncache/firn/internal/record"
 	"github.com/firncache/firn/internal/watch"
@@ -39,7 +40,7 @@ type Tier struct {
 	pool         segments.Pool
 	tuner        *policy.Tuner
 	simulations  simulations
-	quotas       quotas
+	quotas       quotas.Accounts
 	full         atomic.Bool // a segment was evicted since there was room for all
 	large        sync.Mutex  // held while one write gathers several segments; before shard.mu
 	onEvict      func(key, value []byte, cause evicted.Cause)
@@ -109,14 +110,6 @@ func (t *Tier) pause() {
 	if t.between != nil {
 		t.between()
 	}
-}
-
-// refusal is why a record is not stored.
-func (t *Tier) refusal() error {
-	if t.closed.Load() {
-		return ErrClosed
-	}
-	return ErrTooLarge
 }
 
 // maxPrefetch is the most bytes of a record that are loaded ahead: the processor
@@ -206,4 +199,11 @@ type janitor struct {
 	begun    bool
 	quit     chan struct{}
 	sweeping sync.Mutex // held while a goroutine of the tier's own touches its memory; before shard.mu and the pool
+}
+
+// leavers are records that a shard took out for want of room, all of the same age, which the
+// tier's distribution is still to be told of.
+type leavers struct {
+	age int64 // milliseconds
+	n   uint64
 }

@@ -1,10 +1,7 @@
 package ram
 
 import (
-	"sync/atomic"
-
 	"github.com/firncache/firn/internal/evicted"
-	"github.com/firncache/firn/internal/offheap"
 	"github.com/firncache/firn/internal/record"
 )
 
@@ -91,43 +88,6 @@ func (s *shard) touchHere(r *newRecord) (found bool, missing int) {
 		t.lower.Invalidate(r.hash)
 	}
 	return true, 0
-}
-
-// flagsOfTouched are the flags of a record whose deadline moves. A lower tier's copy that
-// would outlive it is invalidated, so that no kill and no eviction brings the later
-// deadline back.
-func (s *shard) flagsOfTouched(r *stored, was, deadline int64) (flags uint32, invalidates bool) {
-	flags = s.tier.header(r.off).version.Load() & recordFlags
-	switch {
-	case flags&lowerCopy == 0:
-	case expiresSooner(deadline, was):
-		return flags &^ (lowerCopy | olderCopy), s.tier.lower != nil
-	default:
-		flags |= olderCopy
-		s.movedDeadlines++
-	}
-	return flags, false
-}
-
-// expiresSooner compares two deadlines, 0 for never.
-func expiresSooner(a, b int64) bool { return a != 0 && (b == 0 || a < b) }
-
-// movable reports whether the deadline can be moved in place: the record has one, and is
-// not being demoted in parts, with the one that it had.
-func (s *shard) movable(r *stored, deadline int64) bool {
-	return r.shape.Expires() && deadline != 0 && s.demotions.at(r.off) == nil
-}
-
-// setDeadline moves a record's deadline in place, and sets its flags. Readers see from
-// the version that it happens: it is odd meanwhile, as when the value is overwritten.
-func (s *shard) setDeadline(r *stored, deadline int64, flags uint32) {
-	t, h := s.tier, s.tier.header(r.off)
-	s.noteDeadline(r.off, deadline)
-	version := h.version.Load()
-	offheap.StoreRelease32(&h.version, version+1)
-	offheap.StoreFence()
-	offheap.StoreRelease64(offheap.At[atomic.Uint64](t.region, r.off+r.shape.DeadlineOffset()), uint64(deadline))
-	offheap.StoreRelease32(&h.version, (version+2)&^recordFlags|flags)
 }
 
 // touchedRecord is the record of a value that gets a deadline, loses it, or cannot stay

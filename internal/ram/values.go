@@ -1,5 +1,7 @@
 package ram
 
+import "slices"
+
 // Values are the values of some keys in one buffer. Some of them may be missing. The
 // zero Values are none.
 type Values struct {
@@ -54,4 +56,40 @@ func (v *Values) Reset(n int) {
 	for range n {
 		v.End(0, false)
 	}
+}
+
+// Batch has the results of a GetMulti, and its scratch space. The zero Batch is ready
+// for use; used again, it allocates nothing once it is large enough.
+type Batch struct {
+	Values
+	Hashes []uint64 // of the keys without a value; the others may be anything
+	Misses int
+
+	lookups lookups
+}
+
+// inFlight is how many lookups may be under way: a multiple of group, and at least group more than
+// finishAfter.
+const inFlight = 32
+
+// lookups are those that are under way, that of key i at i modulo inFlight.
+type lookups struct {
+	bucket [inFlight]uint64 // where it lies
+	record [inFlight]uint64 // where it lies, or notThere or unclear
+	epoch  [inFlight]uint64 // of the shard, from before anything else was read
+	shape  [inFlight]uint64 // of the index, likewise
+	loc    [inFlight]uint32 // of the record
+	slot   [inFlight]uint8  // in the bucket
+	linked uint64           // a bit for each whose bucket is the second one, still to be searched
+}
+
+func (b *Batch) reset(n int) {
+	b.Bytes, b.Misses, b.lookups.linked = b.Bytes[:0], 0, 0
+	b.spans = slices.Grow(b.spans[:0], n)[:n]
+	b.Hashes = slices.Grow(b.Hashes[:0], n)[:n]
+}
+
+func (b *Batch) miss(i int) {
+	b.Misses++
+	b.spans[i] = span{end: -1}
 }

@@ -1,7 +1,5 @@
 package ram
 
-import "github.com/firncache/firn/internal/index"
-
 // walk is the way through the records of which some byte lies in one segment, a step at a
 // time. It ends when the segment is released, which others may do between two steps.
 type walk struct {
@@ -12,21 +10,6 @@ type walk struct {
 	next             *walk // another one in the shard
 }
 
-// beginWalk begins a walk that is not a drain's.
-func (s *shard) beginWalk(w *walk, id uint32) {
-	*w = walk{id: id, next: s.walks}
-	s.walks = w
-}
-
-// endWalk forgets a walk.
-func (s *shard) endWalk(w *walk) {
-	at := &s.walks
-	for *at != w {
-		at = &(*at).next
-	}
-	*at = w.next
-}
-
 // note counts a record in that is past its grace by end.
 func (w *walk) note(end int64) {
 	if w.earliest == 0 || end < w.earliest {
@@ -35,77 +18,27 @@ func (w *walk) note(end int64) {
 	w.latest = max(w.latest, end)
 }
 
-// walkStep is a step of a walk: it looks at a few records and calls fn for those that live;
-// fn may remove or move them. It reports whether there may be more that live. A segment
-// without any is released, unless it is open.
-func (s *shard) walkStep(w *walk, fn func(*entry)) (more bool) {
-	t, id, at := s.tier, w.id, w.at
-	s.walking = id
-	seg, base := &t.segs[id], uint64(id)<<t.segShift
-	if at == 0 {
-		if at = seg.First; seg.Head != 0 {
-			s.lookUpLater(t.place(seg.Head))
-		}
-	}
-	for at < seg.End && s.batch.n < t.maxWalk {
-		at += uint32(min(s.lookUpLater(base+uint64(at)), uint64(t.segSize())))
-	}
-	if left, ok := s.lookUp(fn); ok {
-		_, at = t.segmentAt(left)
-	}
-	s.walking, w.at = 0, at
-	more = at < seg.End && seg.Live > 0
-	s.releaseOrGrade(id)
-	return more
+// Whoever goes through many records holds a shard's lock for one step of it at a time, and
+// then for a moment nobody does. All that is done in one hold counts, so that no two things
+// that are short by themselves come together in one.
+
+// work is what was done in one hold of a shard's lock.
+type work struct {
+	records int // records and segments that were looked at, hashed or given back: about a cache miss each
+	bytes   int // that were copied
 }
 
-// lookUpLater adds the record at off to the batch, and returns its size.
-func (s *shard) lookUpLater(off uint64) uint64 {
-	w := &s.batch
-	r := s.tier.recordAt(off)
-	hash := s.tier.Hash(s.key(&r))
-	s.tier.region.Prefetch(s.table.Offset(index.Home(hash, s.table.Shape())))
-	if below := s.tier.lower; below != nil {
-		below.Prefetch(hash)
-	}
-	if s.walking == s.drain.id && s.drain.leavesGhosts {
-		s.prefetchGhost(hash)
-	}
-	w.recs[w.n], w.hashes[w.n] = r, hash
-	w.n++
-	s.work.records++
-	return r.size
-}
+// A step ends with the record that makes it as many, or as many bytes.
+const (
+	stepRecords = 8
+	stepBytes   = 8 << 10
+)
 
-// lookUp calls fn for the records of the batch that are live. If that becomes too much for
-// a step, it leaves the rest out, which begins at left.
-func (s *shard) lookUp(fn func(*entry)) (left uint64, ok bool) {
-	w := &s.batch
-	n := w.n
-	w.n = 0
-	for i := range n {
-		hash, rec := w.hashes[i], w.recs[i]
-		if i > 0 && s.stepExceeded() {
-			return rec.off, true
-		}
-		if b, slot, live := s.table.Find(hash, uint32(rec.off>>s.tier.unitShift)); live {
-			w.entry = entry{hash, b, slot, rec}
-			fn(&w.entry)
-		}
-	}
-	return 0, false
-}
-
-// eachFrom is a step of a walk through all records of the shard, by the index, in which
-// records may be moved meanwhile: it calls fn for some from a position on, and fn may
-// remove them. next is the position where the next step begins, 0 at the end.
-func (s *shard) eachFrom(at uint64, fn func(hash uint64, loc uint32)) (next uint64) {
-	found, next := s.table.From(at)
-	for i, p := range found {
-		if i > 0 && p.Position > found[i-1].Position && s.stepExceeded() {
-			return p.Position
-		}
-		fn(p.Hash(), p.Location)
-	}
-	return next
+// walkBatch holds the records that are looked up together, so that their index
+// buckets are loaded while the keys of the others are hashed.
+type walkBatch struct {
+	n      int
+	entry  entry // the one that is being looked at; here, it needs no allocation
+	recs   [stepRecords]stored
+	hashes [stepRecords]uint64
 }

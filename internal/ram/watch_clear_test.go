@@ -1,9 +1,10 @@
 package ram
 
 import (
+	"testing"
+
 	"github.com/firncache/firn/internal/evicted"
 	"github.com/firncache/firn/internal/watch"
-	"testing"
 )
 
 // A load from before Clear does not store where Clear has been, though Clear is not

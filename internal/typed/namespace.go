@@ -62,7 +62,7 @@ type Shape struct {
 
 // rest is what few namespaces need.
 type rest struct {
-	link  *link      // nil without a shared tier
+	link  *link        // nil without a shared tier
 	quota *local.Quota // nil: none
 	rare  Rare
 }

@@ -78,7 +78,7 @@ var ramTier = []mutation{{
 	pkg:   "./internal/ram", test: "TestLowerCopyLeavesToo", quick: true,
 }, {
 	guard: "what leaves the SSD has not left the cache if RAM has it",
-	file:  "internal/ram/unlock.go",
+	file:  "internal/ram/delete.go",
 	old:   "; here {",
 	new:   "; here && false {",
 	pkg:   "./internal/tests/ssd", test: "TestFault24Model", quick: true,
@@ -134,13 +134,13 @@ var ramTier = []mutation{{
 	pkg:   "./internal/ram", test: "TestSetBytesDuringClear",
 }, {
 	guard: "a step ends when its records are too much",
-	file:  "internal/ram/walk.go",
+	file:  "internal/ram/steps.go",
 	old:   "if i > 0 && s.stepExceeded() {\n\t\t\treturn rec.off, true",
 	new:   "if false {\n\t\t\treturn rec.off, true",
 	pkg:   "./internal/ram", test: "TestLocksAreHeldForAStep",
 }, {
 	guard: "a step through the index ends when its records are too much",
-	file:  "internal/ram/walk.go",
+	file:  "internal/ram/steps.go",
 	old:   "if i > 0 && p.Position > found[i-1].Position && s.stepExceeded() {",
 	new:   "if i < 0 {",
 	pkg:   "./internal/ram", test: "TestLocksAreHeldForAStep",
@@ -179,14 +179,14 @@ var ramTier = []mutation{{
 	pkg:   "./internal/ram", test: "TestQuotaModel",
 }, {
 	guard: "what was stored before a quota is not taken out of its account",
-	file:  "internal/ram/log.go",
+	file:  "internal/ram/accounts.go",
 	old:   "t.header(off).version.Load()&counted == 0",
 	new:   "false",
 	pkg:   "./internal/ram", test: "TestQuotaOfWhatIsThere",
 }, {
 	guard: "a hand goes on with the lane when its segment leaves",
-	file:  "internal/ram/log.go",
-	old:   "\t\t\ta.pass(int(s.number-1), seg.Queue, id, next)\n",
+	file:  "internal/ram/accounts.go",
+	old:   "\t\t\ta.Of(s.number).Pass(seg.Queue, id, next)\n",
 	new:   "\t\t\t_, _ = a, next\n",
 	pkg:   "./internal/ram", test: "TestQuotaModel",
 }, {
@@ -202,7 +202,7 @@ var ramTier = []mutation{{
 	pkg:   "./internal/ram", test: "TestQuotaGenerations",
 }, {
 	guard: "a generation that has ended gives way first",
-	file:  "internal/ram/quota.go",
+	file:  "internal/ram/quotas/quota.go",
 	old:   "return slices.Insert(list, at, a)",
 	new:   "return append(list, a)",
 	pkg:   "./internal/ram", test: "TestQuotaGenerations",

@@ -54,7 +54,7 @@ var remotes = []mutation{{
 	pkg:   "./remote", test: "TestClusterMinority",
 }, {
 	guard: "a copy gets a new stamp only if its key was not invalidated since it was checked",
-	file:  "internal/ram/tail.go",
+	file:  "internal/ram/in_place.go",
 	old:   "if s.closed || w.Voided() {",
 	new:   "if s.closed {",
 	pkg:   "./internal/ram", test: "TestSetTail",

@@ -344,7 +344,7 @@ var ssdTier = []mutation{{
 	pkg:   "./internal/ram", test: "TestLowerModel",
 }, {
 	guard: "the mirror sees a moved deadline",
-	file:  "internal/ram/touch.go",
+	file:  "internal/ram/deadlines.go",
 	old:   "		s.movedDeadlines++\n",
 	new:   "",
 	pkg:   "./internal/ram", test: "TestMirrorOfDeadlines", quick: true,

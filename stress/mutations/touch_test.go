@@ -3,24 +3,24 @@ package mutations
 // deadlines are the guards of what moves a deadline without its value.
 var deadlines = []mutation{{
 	guard: "a deadline that is moved changes the version",
-	file:  "internal/ram/touch.go",
+	file:  "internal/ram/deadlines.go",
 	old:   "(version+2)&^recordFlags|flags",
 	new:   "version&^recordFlags|flags",
 	pkg:   "./internal/ram", test: "TestTouchDuringRead", quick: true,
 }, {
 	guard: "an earlier deadline invalidates the copy in the lower tier",
-	file:  "internal/ram/touch.go",
+	file:  "internal/ram/deadlines.go",
 	old:   "case expiresSooner(deadline, was):",
 	new:   "case false:",
 	pkg:   "./internal/ram", test: "TestTouchOverCopy", quick: true,
 }, {
 	guard: "a copy with an earlier deadline is not taken for the record",
-	file:  "internal/ram/touch.go",
+	file:  "internal/ram/deadlines.go",
 	old:   "flags |= olderCopy",
 	pkg:   "./internal/ram", test: "TestTouchOverCopy",
 }, {
 	guard: "a record that goes down in parts is not touched in place",
-	file:  "internal/ram/touch.go",
+	file:  "internal/ram/deadlines.go",
 	old:   " && s.demotions.at(r.off) == nil",
 	pkg:   "./internal/ram", test: "TestTouchBetweenParts",
 }, {

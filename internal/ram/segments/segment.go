@@ -3,6 +3,8 @@
 package segments
 
 import (
+	"math"
+	"math/bits"
 	"sync/atomic"
 
 	"github.com/firncache/firn/internal/policy"
@@ -131,4 +133,22 @@ func SweepShift(earliest, latest, by int64) (n uint8) {
 	for n = MinSweepShift; n < MaxSweepShift && earliest+(latest-earliest)>>n > by; n++ {
 	}
 	return n
+}
+
+// Remaining are bytes of records by the time that they have left: each place is for
+// twice the time of the one before.
+type Remaining [64]uint64
+
+func (r *Remaining) Add(millis int64, size uint64) { r[bits.Len64(uint64(max(millis, 0)))%64] += size }
+
+// Before is a time before which fewer than so many bytes go: the last such power of
+// two.
+func (r *Remaining) Before(size uint64) (millis int64) {
+	for i, n := range r {
+		if n >= size {
+			return 1 << max(i-1, 0)
+		}
+		size -= n
+	}
+	return math.MaxInt64 / 2
 }

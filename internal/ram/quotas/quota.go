@@ -1,4 +1,6 @@
-package ram
+// Package quotas counts the bytes of the records of namespaces that have a limit in RAM, and says
+// where the next of them lies that is to leave.
+package quotas
 
 import (
 	"math"
@@ -10,10 +12,10 @@ import (
 // bytes, the number of a generation; each generation of which there may be records has an
 // account of its own. Begin and End say which numbers new keys have.
 type Quota struct {
-	all      *quotas
+	all      *Accounts
 	max      atomic.Int64
 	evicted  atomic.Uint64
-	accounts atomic.Pointer[[]*account] // in the order in which their records give way
+	accounts atomic.Pointer[[]*Account] // in the order in which their records give way
 }
 
 // Begin says that new keys begin with a number. A nil Quota has no account.
@@ -27,16 +29,16 @@ func (q *Quota) Begin(number uint64) {
 
 func (q *Quota) begin(number uint64) {
 	all := q.all
-	a := all.account(number)
+	a := all.Account(number)
 	switch {
 	case a == nil:
 		a = all.open(number)
-	case a.quota.Load() != q: // the namespace was in use before, and begins with a number of its own
-		a.quota.Load().list(func(list []*account) []*account { return without(list, a) })
+	case a.Quota.Load() != q: // the namespace was in use before, and begins with a number of its own
+		a.Quota.Load().list(func(list []*Account) []*Account { return without(list, a) })
 	}
-	a.live.Store(true)
-	a.quota.Store(q)
-	q.list(func(list []*account) []*account { return append(without(list, a), a) })
+	a.Live.Store(true)
+	a.Quota.Store(q)
+	q.list(func(list []*Account) []*Account { return append(without(list, a), a) })
 	all.prune()
 }
 
@@ -48,18 +50,18 @@ func (q *Quota) End(number uint64) {
 	all := q.all
 	all.mu.Lock()
 	defer all.mu.Unlock()
-	a := all.account(number)
-	if a == nil || a.quota.Load() != q || !a.live.Load() {
+	a := all.Account(number)
+	if a == nil || a.Quota.Load() != q || !a.Live.Load() {
 		return
 	}
-	a.live.Store(false)
-	q.list(func(list []*account) []*account {
+	a.Live.Store(false)
+	q.list(func(list []*Account) []*Account {
 		list = without(list, a)
-		at := slices.IndexFunc(list, func(b *account) bool { return b.live.Load() })
+		at := slices.IndexFunc(list, func(b *Account) bool { return b.Live.Load() })
 		if at < 0 {
 			at = len(list)
 		}
-		if at == maxEnded {
+		if at == MaxEnded {
 			all.drop(list[0])
 			list, at = list[1:], at-1
 		}
@@ -68,22 +70,22 @@ func (q *Quota) End(number uint64) {
 	all.prune()
 }
 
-// maxEnded is how many accounts of numbers that have ended a quota has at most: one record that
+// MaxEnded is how many accounts of numbers that have ended a quota has at most: one record that
 // stays would keep a whole account otherwise, of each Clear.
-const maxEnded = 8
+const MaxEnded = 8
 
 // Close ends all numbers. What the records take is counted, and limited, on.
 func (q *Quota) Close() {
 	if q != nil {
 		for _, a := range *q.accounts.Load() {
-			q.End(a.number)
+			q.End(a.Number)
 		}
 	}
 }
 
 // list replaces the accounts by what change makes of a copy. The caller holds quotas.mu.
-func (q *Quota) list(change func([]*account) []*account) {
-	var list []*account
+func (q *Quota) list(change func([]*Account) []*Account) {
+	var list []*Account
 	if l := q.accounts.Load(); l != nil {
 		list = slices.Clone(*l)
 	}
@@ -91,8 +93,8 @@ func (q *Quota) list(change func([]*account) []*account) {
 	q.accounts.Store(&list)
 }
 
-func without(list []*account, a *account) []*account {
-	return slices.DeleteFunc(list, func(b *account) bool { return a == b })
+func without(list []*Account, a *Account) []*Account {
+	return slices.DeleteFunc(list, func(b *Account) bool { return a == b })
 }
 
 // Max is the most bytes, 0 for no limit.
@@ -109,7 +111,7 @@ func (q *Quota) Used() (n int64) {
 		return 0
 	}
 	for _, a := range *q.accounts.Load() {
-		n += max(a.total.Load(), 0)
+		n += max(a.Total.Load(), 0)
 	}
 	return n
 }
@@ -122,24 +124,36 @@ func (q *Quota) Evicted() uint64 {
 	return q.evicted.Load()
 }
 
-// quotaSlack is the part of a quota, as a divisor, by which it may be exceeded while a write
-// has done what it does for that at most.
-const quotaSlack = 32
+// Over reports whether the records take more than they may.
+func (q *Quota) Over() bool { return q.Used() > q.max.Load() }
 
-// quotaSteps is how many steps that is.
-const quotaSteps = 4
+// Fits reports whether a record of so many bytes is no larger than the quota.
+func (q *Quota) Fits(size int64) bool { return size <= q.max.Load() }
 
-// exceeded reports whether records have to leave, for a write that has done some steps for it.
-func (q *Quota) exceeded(steps int) bool {
+// Filled reports whether the records take about as much as they may.
+func (q *Quota) Filled() bool {
 	limit := q.max.Load()
-	over := q.Used() - limit
-	return over > 0 && (steps < quotaSteps || over > limit/quotaSlack)
+	return q.Used() > limit-limit/slack
 }
 
-// next is the account of which records leave next; nil if none has any.
-func (q *Quota) next() *account {
+// slack is the part of a quota, as a divisor, by which it may be exceeded while a write
+// has done what it does for that at most.
+const slack = 32
+
+// maxSteps is how many steps that is.
+const maxSteps = 4
+
+// Exceeded reports whether records have to leave, for a write that has done some steps for it.
+func (q *Quota) Exceeded(steps int) bool {
+	limit := q.max.Load()
+	over := q.Used() - limit
+	return over > 0 && (steps < maxSteps || over > limit/slack)
+}
+
+// Next is the account of which records leave next; nil if none has any.
+func (q *Quota) Next() *Account {
 	for _, a := range *q.accounts.Load() {
-		if a.total.Load() > 0 {
+		if a.Total.Load() > 0 {
 			return a
 		}
 	}
