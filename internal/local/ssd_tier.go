@@ -8,6 +8,7 @@ import (
 
 	"github.com/firncache/firn/internal/evicted"
 	"github.com/firncache/firn/internal/ram"
+	"github.com/firncache/firn/internal/record"
 	"github.com/firncache/firn/internal/ssd"
 	"github.com/firncache/firn/internal/vfs"
 )
@@ -69,14 +70,14 @@ func (d *ssdTier) Prefetch(hash uint64) { d.tier.Prefetch(hash) }
 
 func (d *ssdTier) Invalidate(hash uint64) { d.tier.Invalidate(hash) }
 
-func (d *ssdTier) Demote(hash uint64, key, value []byte, deadline int64, read bool, copied ram.Copy) bool {
-	return d.tier.Demote(hash, key, value, deadline, read, ssd.Copy(copied))
+func (d *ssdTier) Demote(hash uint64, key, value []byte, deadline int64, read bool, copied record.Copy) bool {
+	return d.tier.Demote(hash, key, value, deadline, read, copied)
 }
 
 func (d *ssdTier) MaxWhole() int { return d.tier.MaxWhole() }
 
-func (d *ssdTier) DemoteParts(hash uint64, keyLen, valueLen int, deadline int64, read bool, copied ram.Copy) (to ram.Transfer, there bool) {
-	parts, there := d.tier.DemoteParts(hash, keyLen, valueLen, deadline, read, ssd.Copy(copied))
+func (d *ssdTier) DemoteParts(hash uint64, keyLen, valueLen int, deadline int64, read bool, copied record.Copy) (to ram.Transfer, there bool) {
+	parts, there := d.tier.DemoteParts(hash, keyLen, valueLen, deadline, read, copied)
 	if parts == nil { // which is no nil Transfer
 		return nil, there
 	}

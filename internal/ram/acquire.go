@@ -35,6 +35,16 @@ func (t *Tier) acquire(s *shard, r *newRecord, n int, ev *evicted.List) (got seg
 	return segments.Chain{}, nil
 }
 
+// refill is acquire for a writer that goes on if it may. It is called with the shard locked, gives
+// the lock up and takes it again: what the writer has found has to be found again.
+func (s *shard) refill(r *newRecord, missing int, ev *evicted.List) error {
+	s.unlock(ev)
+	got, err := s.tier.acquire(s, r, missing, ev)
+	s.mu.Lock()
+	s.addSpare(got)
+	return err
+}
+
 // collect is acquire that does not wait for the lower tier, but returns errLowerBusy
 // or errDemoteFirst.
 func (t *Tier) collect(s *shard, r *newRecord, n int, ev *evicted.List) (got segments.Chain, err error) {

@@ -1,6 +1,7 @@
 package ram
 
 import (
+	"github.com/firncache/firn/internal/record"
 	"testing"
 	"time"
 )
@@ -8,11 +9,11 @@ import (
 // atReady is a lower tier that calls a function when it is asked for WaitForRoom.
 type atReady struct{ do func() }
 
-func (atReady) Prefetch(uint64)                                       {}
-func (atReady) Invalidate(uint64)                                     {}
-func (atReady) Demote(uint64, []byte, []byte, int64, bool, Copy) bool { return false }
-func (atReady) IsCurrent(uint64, uint64) bool                         { return false }
-func (atReady) Has(uint64) bool                                       { return false }
+func (atReady) Prefetch(uint64)                                              {}
+func (atReady) Invalidate(uint64)                                            {}
+func (atReady) Demote(uint64, []byte, []byte, int64, bool, record.Copy) bool { return false }
+func (atReady) IsCurrent(uint64, uint64) bool                                { return false }
+func (atReady) Has(uint64) bool                                              { return false }
 func (b atReady) WaitForRoom(waited time.Duration) (time.Duration, bool) {
 	b.do()
 	return waited, true

@@ -5,6 +5,7 @@ import (
 
 	"github.com/firncache/firn/internal/evicted"
 	"github.com/firncache/firn/internal/index"
+	"github.com/firncache/firn/internal/record"
 )
 
 // evictOrDemote takes a live record out for want of room, at a time. It is demoted if the lower
@@ -47,7 +48,7 @@ func (s *shard) evict(hash uint64, b *index.Bucket, slot int, r *stored, cause e
 
 // demote offers a record to the lower tier, unless it is a negative entry; copied is what
 // that may have of it. It reports whether the lower tier accepted it.
-func (s *shard) demote(hash uint64, r *stored, freq int, copied Copy) bool {
+func (s *shard) demote(hash uint64, r *stored, freq int, copied record.Copy) bool {
 	t := s.tier
 	if t.lower == nil || t.deadline(r) < 0 {
 		return false

@@ -12,6 +12,7 @@ import (
 
 	"github.com/firncache/firn/internal/evicted"
 	"github.com/firncache/firn/internal/invariants"
+	"github.com/firncache/firn/internal/record"
 )
 
 // lowInParts is a lower tier that takes long records in parts.
@@ -37,13 +38,13 @@ func newInParts(tier *Tier, low *lower) *lowInParts {
 
 func (l *lowInParts) MaxWhole() int { return l.maxWhole }
 
-func (l *lowInParts) DemoteParts(hash uint64, keyLen, valueLen int, deadline int64, read bool, copied Copy) (Transfer, bool) {
+func (l *lowInParts) DemoteParts(hash uint64, keyLen, valueLen int, deadline int64, read bool, copied record.Copy) (Transfer, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if r := l.held[hash]; r != nil {
 		r.inRAM = true
 		l.checkCopy(r, r.key, r.value, deadline, copied)
-		if l.copied = copied; copied == SameCopy {
+		if l.copied = copied; copied == record.SameCopy {
 			return nil, true
 		}
 		l.drop(hash)
@@ -103,7 +104,7 @@ func (d *lowTransfer) Commit(key []byte) (ok, again bool) {
 	switch {
 	case !d.hasRoom():
 		return false, true
-	case !d.l.Demote(d.hash, key, d.value, d.deadline, d.read, NoCopy):
+	case !d.l.Demote(d.hash, key, d.value, d.deadline, d.read, record.NoCopy):
 		return false, false
 	}
 	d.end(&d.l.ended)

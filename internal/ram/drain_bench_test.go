@@ -3,6 +3,7 @@ package ram
 import (
 	"encoding/binary"
 	"fmt"
+	"github.com/firncache/firn/internal/record"
 	"math/bits"
 	"math/rand/v2"
 	"runtime"
@@ -14,7 +15,7 @@ import (
 // costly is a lower tier that takes every record, and half a microsecond for it.
 type costly struct{}
 
-func (costly) Demote(hash uint64, _, _ []byte, _ int64, _ bool, _ Copy) bool {
+func (costly) Demote(hash uint64, _, _ []byte, _ int64, _ bool, _ record.Copy) bool {
 	for range 350 {
 		hash = bits.RotateLeft64(hash*0x9e3779b97f4a7c15, 1)
 	}

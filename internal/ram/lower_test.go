@@ -3,6 +3,7 @@ package ram
 import (
 	"bytes"
 	"fmt"
+	"github.com/firncache/firn/internal/record"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -26,7 +27,7 @@ type lower struct {
 	strict   bool        // nobody else uses the tier: inRAM can be relied on
 	keeping  bool        // DemoteAll is under way: what is offered stays in RAM, too
 	writing  []byte      // the key of the write under way
-	copied   Copy        // of the last demotion
+	copied   record.Copy // of the last demotion
 	accepted uint64      // demotions that were not refused
 }
 
@@ -66,7 +67,7 @@ func (l *lower) drop(hash uint64) {
 	}
 }
 
-func (l *lower) Demote(hash uint64, key, value []byte, deadline int64, read bool, copied Copy) bool {
+func (l *lower) Demote(hash uint64, key, value []byte, deadline int64, read bool, copied record.Copy) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.copied = copied
@@ -78,7 +79,7 @@ func (l *lower) Demote(hash uint64, key, value []byte, deadline int64, read bool
 		if l.strict && !r.inRAM {
 			l.fail("key %.20x was in both tiers and not promoted", key)
 		}
-		if copied == OlderCopy && l.stays != nil && l.stays(r) {
+		if copied == record.OlderCopy && l.stays != nil && l.stays(r) {
 			r.inRAM = l.keeping
 			return true
 		}
@@ -97,11 +98,11 @@ func (l *lower) Demote(hash uint64, key, value []byte, deadline int64, read bool
 }
 
 // checkCopy sees that what is said of the copy of a record that leaves RAM is true.
-func (l *lower) checkCopy(r *lowRecord, key, value []byte, deadline int64, copied Copy) {
+func (l *lower) checkCopy(r *lowRecord, key, value []byte, deadline int64, copied record.Copy) {
 	switch {
-	case copied == NoCopy:
+	case copied == record.NoCopy:
 		l.fail("key %.20x is here, and was said not to be", key)
-	case !bytes.Equal(r.value, value) || copied == SameCopy && r.deadline != deadline:
+	case !bytes.Equal(r.value, value) || copied == record.SameCopy && r.deadline != deadline:
 		l.fail("key %.20x was written and nothing invalidated", key)
 	case expiresSooner(deadline, r.deadline):
 		l.fail("key %.20x expires at %d, and its copy, at %d, was not invalidated", key, deadline, r.deadline)

@@ -1,6 +1,9 @@
 package ram
 
-import "time"
+import (
+	"github.com/firncache/firn/internal/record"
+	"time"
+)
 
 // LowerTier is the lower tier, as this one sees it. Its methods, but for
 // WaitForRoom, are called with a shard's lock held: they must not block on a disk
@@ -27,7 +30,7 @@ type LowerTier interface {
 	// OlderCopy is replaced if that can be done, and otherwise stays. Demote reports
 	// whether the lower tier has the record now: then it counts as demoted, not as
 	// evicted, and OnEvict is not told.
-	Demote(hash uint64, key, value []byte, deadline int64, read bool, copied Copy) bool
+	Demote(hash uint64, key, value []byte, deadline int64, read bool, copied record.Copy) bool
 
 	// WaitForRoom reports whether Demote would accept the records of about a
 	// segment. If not, it first waits for that: not for long, and less if the caller
@@ -43,16 +46,6 @@ type LowerTier interface {
 	Has(hash uint64) bool
 }
 
-// Copy is what the lower tier may have of a record.
-type Copy uint8
-
-// The copies.
-const (
-	NoCopy    Copy = iota // nothing of the key
-	OlderCopy             // the value, with an earlier deadline
-	SameCopy              // the record
-)
-
 // LowerTierInParts is a LowerTier that takes long records in parts.
 type LowerTierInParts interface {
 	LowerTier
@@ -62,7 +55,7 @@ type LowerTierInParts interface {
 
 	// DemoteParts is Demote for a longer record. If the lower tier wants it, d takes its
 	// parts; d is nil otherwise. there says that the lower tier has it already.
-	DemoteParts(hash uint64, keyLen, valueLen int, deadline int64, read bool, copied Copy) (d Transfer, there bool)
+	DemoteParts(hash uint64, keyLen, valueLen int, deadline int64, read bool, copied record.Copy) (d Transfer, there bool)
 }
 
 // Transfer takes a record's parts. But for Wait, its methods are called as Demote is,

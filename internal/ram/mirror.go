@@ -1,6 +1,9 @@
 package ram
 
-import "github.com/firncache/firn/internal/evicted"
+import (
+	"github.com/firncache/firn/internal/evicted"
+	"github.com/firncache/firn/internal/record"
+)
 
 // Unmirrored is what a pass of Mirror leaves in this tier alone.
 type Unmirrored struct{ Records, Bytes int64 }
@@ -85,7 +88,7 @@ func (s *shard) mirrorRecord(hash uint64, loc uint32, r *stored) bool {
 	switch {
 	case t.deadline(r) < 0 || t.pastGrace(r) || s.isObsolete(r):
 		return true
-	case copied == SameCopy && t.lower.Has(hash):
+	case copied == record.SameCopy && t.lower.Has(hash):
 		return true
 	case version&unchanged == 0:
 		h.version.Store(version | unchanged) // until it is written
@@ -98,13 +101,13 @@ func (s *shard) mirrorRecord(hash uint64, loc uint32, r *stored) bool {
 	if s.demotesInParts(r) {
 		return s.beginDemotion(hash, r, freq, true) != rejected
 	}
-	if copied == OlderCopy { // which might stay, and nobody would know
+	if copied == record.OlderCopy { // which might stay, and nobody would know
 		t.lower.Invalidate(hash)
-		version, copied = version&^(lowerCopy|olderCopy), NoCopy
+		version, copied = version&^(lowerCopy|olderCopy), record.NoCopy
 	}
 	h.version.Store(version | lowerCopy) // before there is one
 	ok := s.demote(hash, r, freq, copied)
-	if !ok && copied == NoCopy {
+	if !ok && copied == record.NoCopy {
 		h.version.Store(version)
 	}
 	return ok

@@ -41,21 +41,10 @@ func (t *Tier) promote(r *newRecord, token uint64, ev *evicted.List) bool {
 		missing := s.insert(r)
 		if missing == 0 {
 			s.count.Promoted++
-			owes := s.owesDrainSteps()
-			s.endWrite(r, ev)
-			if owes > 0 {
-				t.reclaimAhead(s, owes, ev)
-			}
-			if r.counts {
-				t.holdQuota(s, r, ev)
-			}
+			t.finishAppend(s, r, nil, ev)
 			return true
 		}
-		s.unlock(ev)
-		got, err := t.acquire(s, r, missing, ev)
-		s.mu.Lock()
-		s.addSpare(got)
-		if err != nil {
+		if s.refill(r, missing, ev) != nil {
 			break
 		}
 	}

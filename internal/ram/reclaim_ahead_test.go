@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/firncache/firn/internal/evicted"
+	"github.com/firncache/firn/internal/record"
 )
 
 // Once the tier is full, a write seldom lets go more than a step of others.
@@ -76,7 +77,7 @@ type counting struct {
 	n int
 }
 
-func (c *counting) Demote(uint64, []byte, []byte, int64, bool, Copy) bool {
+func (c *counting) Demote(uint64, []byte, []byte, int64, bool, record.Copy) bool {
 	c.n++
 	return true
 }

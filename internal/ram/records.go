@@ -50,16 +50,16 @@ const counted = 1 << 27
 func (t *Tier) mayHaveLowerCopy(r *stored) bool { return t.header(r.off).version.Load()&lowerCopy != 0 }
 
 // lowerCopy is what the lower tier may have of a record.
-func (t *Tier) lowerCopy(r *stored) Copy { return copyOf(t.header(r.off).version.Load()) }
+func (t *Tier) lowerCopy(r *stored) record.Copy { return copyOf(t.header(r.off).version.Load()) }
 
-func copyOf(version uint32) Copy {
+func copyOf(version uint32) record.Copy {
 	switch version & (lowerCopy | olderCopy) {
 	case lowerCopy:
-		return SameCopy
+		return record.SameCopy
 	case lowerCopy | olderCopy:
-		return OlderCopy
+		return record.OlderCopy
 	}
-	return NoCopy
+	return record.NoCopy
 }
 
 // noteRead notes in a copy, which nobody can find yet, that its key was read.

@@ -163,11 +163,7 @@ func (t *Tier) store(s *shard, r *newRecord, ev *evicted.List) error {
 		if missing == 0 {
 			break
 		}
-		s.unlock(ev)
-		got, err := t.acquire(s, r, missing, ev)
-		s.mu.Lock()
-		s.addSpare(got)
-		if err != nil {
+		if err := s.refill(r, missing, ev); err != nil {
 			s.endWrite(r, ev)
 			return err
 		}
@@ -179,7 +175,13 @@ func (t *Tier) store(s *shard, r *newRecord, ev *evicted.List) error {
 // finishStore notifies of a record that was stored. It is called with the shard locked, and
 // unlocks it.
 func (t *Tier) finishStore(s *shard, r *newRecord, ev *evicted.List) {
-	ended, owes := s.noteWrite(r.hash, r.key, r.watch, r.invalidates), s.owesDrainSteps()
+	t.finishAppend(s, r, s.noteWrite(r.hash, r.key, r.watch, r.invalidates), ev)
+}
+
+// finishAppend ends a write that may have appended its record, and makes the room that others
+// will need for that. It is called with the shard locked, and unlocks it.
+func (t *Tier) finishAppend(s *shard, r *newRecord, ended *watch.Watch, ev *evicted.List) {
+	owes := s.owesDrainSteps()
 	s.endWrite(r, ev)
 	ended.CallWritten()
 	if owes > 0 {

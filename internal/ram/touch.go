@@ -33,24 +33,13 @@ func (t *Tier) touch(s *shard, r *newRecord, ev *evicted.List) (ok bool, err err
 			if found && !s.watches.None() {
 				s.watches.Touch(r.hash, r.key, r.deadline)
 			}
-			owes := s.owesDrainSteps()
-			s.endWrite(r, ev)
-			if owes > 0 {
-				t.reclaimAhead(s, owes, ev)
-			}
-			if r.counts {
-				t.holdQuota(s, r, ev)
-			}
+			t.finishAppend(s, r, nil, ev)
 			return found, nil
 		}
 		if !t.fits(r) {
 			break
 		}
-		s.unlock(ev)
-		got, err := t.acquire(s, r, missing, ev)
-		s.mu.Lock()
-		s.addSpare(got)
-		if err != nil {
+		if err = s.refill(r, missing, ev); err != nil {
 			s.endWrite(r, ev)
 			return false, err
 		}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/firncache/firn/internal/cachetest"
 	"github.com/firncache/firn/internal/evicted"
+	"github.com/firncache/firn/internal/record"
 	"github.com/firncache/firn/internal/watch"
 )
 
@@ -122,8 +123,8 @@ func TestTouchOverCopy(t *testing.T) {
 	const now, was = 1000, 5000
 	for _, c := range []struct {
 		to   int64
-		want Copy
-	}{{2000, NoCopy}, {9000, OlderCopy}, {0, OlderCopy}, {was, SameCopy}} {
+		want record.Copy
+	}{{2000, record.NoCopy}, {9000, record.OlderCopy}, {0, record.OlderCopy}, {was, record.SameCopy}} {
 		for _, parts := range []bool{false, true} {
 			low := newLower()
 			tier := newUnsampled(t, Config{Bytes: 1 << 20, Seed: 1, Now: func() int64 { return now }, Lower: low})
@@ -139,13 +140,13 @@ func TestTouchOverCopy(t *testing.T) {
 			if ok, err := tier.Touch(hash, key, c.to); !ok || err != nil {
 				t.Fatal(ok, err)
 			}
-			if _, below := low.get(hash, key); below != (c.want != NoCopy) {
-				t.Errorf("to %d: a copy is below: %v, want %v", c.to, below, c.want != NoCopy)
+			if _, below := low.get(hash, key); below != (c.want != record.NoCopy) {
+				t.Errorf("to %d: a copy is below: %v, want %v", c.to, below, c.want != record.NoCopy)
 			}
-			low.copied = NoCopy
+			low.copied = record.NoCopy
 			tier.DemoteAll(0, always, new(evicted.List))
 			r, _ := low.get(hash, key)
-			if r.deadline != c.to || low.copied != c.want && !(parts && c.want == OlderCopy) { // the older one went when the parts began
+			if r.deadline != c.to || low.copied != c.want && !(parts && c.want == record.OlderCopy) { // the older one went when the parts began
 				t.Errorf("to %d, in parts %v: below it expires at %d, and was said to be %d", c.to, parts, r.deadline, low.copied)
 			}
 			if low.err != nil {

@@ -10,12 +10,13 @@ import (
 	"github.com/firncache/firn/internal/evicted"
 	"github.com/firncache/firn/internal/invariants"
 	"github.com/firncache/firn/internal/policy"
+	"github.com/firncache/firn/internal/record"
 )
 
 // sieve is a lower tier that refuses one record in four.
 type sieve struct{ costly }
 
-func (sieve) Demote(hash uint64, _, _ []byte, _ int64, _ bool, _ Copy) bool { return hash%4 > 0 }
+func (sieve) Demote(hash uint64, _, _ []byte, _ int64, _ bool, _ record.Copy) bool { return hash%4 > 0 }
 
 // toil makes random calls of a tier, and adds up what is done in each hold of a lock.
 type toil struct {

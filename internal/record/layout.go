@@ -69,3 +69,13 @@ func Size(keyLen, valueLen int, expires bool) uint64 {
 	n := ShapeOf(keyLen, valueLen, expires).HeaderLen()
 	return (uint64(n) + uint64(keyLen) + uint64(valueLen) + Align - 1) &^ (Align - 1)
 }
+
+// Copy is what the lower tier may have of a record in the tier above it.
+type Copy uint8
+
+// The copies.
+const (
+	NoCopy    Copy = iota // nothing of the key; what lies under its hash is another key's
+	OlderCopy             // the value, with an earlier deadline
+	SameCopy              // the record: neither set nor touched since
+)

@@ -3,6 +3,7 @@ package ssd
 import (
 	"testing"
 
+	"github.com/firncache/firn/internal/record"
 	"github.com/firncache/firn/internal/vfs/vfstest"
 )
 
@@ -23,7 +24,7 @@ func TestAdmitSeenFillsTheLog(t *testing.T) {
 			key := w.key(i)
 			for h := w.hasher.Hash(key); ; w.roomy() {
 				before := w.tier.Stats()
-				switch taken := w.tier.Demote(h, key, make([]byte, 1000), 0, false, SameCopy); {
+				switch taken := w.tier.Demote(h, key, make([]byte, 1000), 0, false, record.SameCopy); {
 				case taken:
 					return true
 				case w.tier.Stats().Rejected > before.Rejected:

@@ -7,6 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/firncache/firn/internal/record"
 	"github.com/firncache/firn/internal/ssd/log"
 	"github.com/firncache/firn/internal/vfs"
 	"github.com/firncache/firn/internal/vfs/vfstest"
@@ -26,7 +27,7 @@ func TestDowntimeCountsAfterClockWasAhead(t *testing.T) {
 				}
 			}
 			demote := func(key string, life int64) {
-				if !w.tier.Demote(w.hasher.Hash([]byte(key)), []byte(key), []byte("value"), w.tier.Now()+life, true, SameCopy) {
+				if !w.tier.Demote(w.hasher.Hash([]byte(key)), []byte(key), []byte("value"), w.tier.Now()+life, true, record.SameCopy) {
 					t.Fatalf("%s was not taken", key)
 				}
 			}
@@ -186,7 +187,7 @@ func TestClockBehindAndClose(t *testing.T) {
 		w.now.Add(-3_600_000)
 		w.reopen(t, testConfig(mem, w))
 		key := w.key(2)
-		if !w.tier.Demote(w.hasher.Hash(key), key, []byte("short-lived"), w.tier.Now()+10_000, true, SameCopy) {
+		if !w.tier.Demote(w.hasher.Hash(key), key, []byte("short-lived"), w.tier.Now()+10_000, true, record.SameCopy) {
 			t.Fatal("not demoted")
 		}
 		w.now.Add(20_000)

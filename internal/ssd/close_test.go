@@ -6,6 +6,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/firncache/firn/internal/record"
 	"github.com/firncache/firn/internal/vfs/vfstest"
 )
 
@@ -62,7 +63,7 @@ func TestFault32AfterClose(t *testing.T) {
 		noError(t, w.tier.Close(background))
 		wantErr(t, w.tier.Close(background), nil)
 		wantErr(t, w.getKey(1), ErrNotFound)
-		if w.tier.Demote(h, w.key(1), []byte("value"), 0, true, SameCopy) || w.tier.IsCurrent(h, 1) || w.tier.AwaitRoom() || w.tier.Len() != 0 {
+		if w.tier.Demote(h, w.key(1), []byte("value"), 0, true, record.SameCopy) || w.tier.IsCurrent(h, 1) || w.tier.AwaitRoom() || w.tier.Len() != 0 {
 			t.Fatal("something works after Close")
 		}
 		w.tier.Invalidate(h)

@@ -7,6 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/firncache/firn/internal/record"
 	"github.com/firncache/firn/internal/ssd/format"
 	"github.com/firncache/firn/internal/vfs"
 	"github.com/firncache/firn/internal/vfs/vfstest"
@@ -88,7 +89,7 @@ func TestFault16CloseComesBack(t *testing.T) {
 						key := w.key(g*keys/4 + i)
 						h := w.hasher.Hash(key)
 						_, _ = w.tier.Get(background, nil, key, h)
-						w.tier.Demote(h, key, w.bytesOf(key, 1, 2000), 0, true, SameCopy)
+						w.tier.Demote(h, key, w.bytesOf(key, 1, 2000), 0, true, record.SameCopy)
 						w.tier.Invalidate(h)
 					}
 				})

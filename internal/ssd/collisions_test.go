@@ -4,6 +4,7 @@ import (
 	"math"
 	"testing"
 
+	"github.com/firncache/firn/internal/record"
 	"github.com/firncache/firn/internal/ssd/format"
 )
 
@@ -19,7 +20,7 @@ func TestIDsThatTheIndexCannotTell(t *testing.T) {
 		if n := w.tier.index.ShardBits + w.tier.index.FingerprintBits(); n >= format.IDBits {
 			t.Fatalf("the index keeps %d bits of an id: nothing to test", n)
 		}
-		if !w.tier.Demote(a, key, []byte("old"), 0, true, SameCopy) {
+		if !w.tier.Demote(a, key, []byte("old"), 0, true, record.SameCopy) {
 			t.Fatal("not demoted")
 		}
 		w.tier.Invalidate(b) // another key is being written

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/firncache/firn/internal/invariants"
+	"github.com/firncache/firn/internal/record"
 	"github.com/firncache/firn/internal/ssd/format"
 	"github.com/firncache/firn/internal/ssd/health"
 	"github.com/firncache/firn/internal/vfs"
@@ -155,7 +156,7 @@ func TestDamagedHeaderOfALargeRecord(t *testing.T) {
 			w.put(t, w.key(i)) // the first segment begins with this one
 			key := w.key(100 + i)
 			hash := w.hasher.Hash(key)
-			for !w.tier.Demote(hash, key, w.bytesOf(key, w.seq, size), 0, true, SameCopy) {
+			for !w.tier.Demote(hash, key, w.bytesOf(key, w.seq, size), 0, true, record.SameCopy) {
 				w.tier.AwaitRoom()
 			}
 			w.acked[string(key)] = w.seq

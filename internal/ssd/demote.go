@@ -1,6 +1,7 @@
 package ssd
 
 import (
+	"github.com/firncache/firn/internal/record"
 	"github.com/firncache/firn/internal/ssd/format"
 	"github.com/firncache/firn/internal/ssd/index"
 	"github.com/firncache/firn/internal/ssd/log"
@@ -11,22 +12,11 @@ import (
 // Prefetch begins to load the memory that the other calls with this hash will read.
 func (t *Tier) Prefetch(hash uint64) { t.index.Prefetch(t.ids.Of(hash)) }
 
-// Copy is what the RAM tier knows of a record that is here under the hash of one that
-// leaves.
-type Copy uint8
-
-// The copies.
-const (
-	NoCopy    Copy = iota // it is another key's
-	OlderCopy             // it has the same value, and expires earlier
-	SameCopy              // it is the same: read from here, and neither set nor touched since
-)
-
 // Demote takes over a record that leaves RAM. It reports whether the record
 // lives on here. It does not wait for the disk: while the log is stalled, the record
 // is refused. copied describes a record that is here under the hash: one that is not the
 // same is replaced, but an older copy stays if the record is refused.
-func (t *Tier) Demote(hash uint64, key, value []byte, deadline int64, read bool, copied Copy) bool {
+func (t *Tier) Demote(hash uint64, key, value []byte, deadline int64, read bool, copied record.Copy) bool {
 	x := t.ids.Of(hash)
 	s := t.index.ShardOf(x)
 	s.Mu.Lock()
@@ -35,11 +25,11 @@ func (t *Tier) Demote(hash uint64, key, value []byte, deadline int64, read bool,
 		return false
 	}
 	_, found := s.Find(x)
-	if !found || copied != SameCopy {
+	if !found || copied != record.SameCopy {
 		if t.accept(s, x, hash, &format.Record{Key: key, Value: value, Deadline: deadline}, read, copied) {
 			return true
 		}
-		if !found || copied == NoCopy {
+		if !found || copied == record.NoCopy {
 			return false
 		}
 	}
@@ -49,7 +39,7 @@ func (t *Tier) Demote(hash uint64, key, value []byte, deadline int64, read bool,
 
 // accept takes a record over if it is admitted, and there is room. The caller holds the
 // shard's lock.
-func (t *Tier) accept(s *index.Shard, x format.ID, hash uint64, r *format.Record, read bool, copied Copy) bool {
+func (t *Tier) accept(s *index.Shard, x format.ID, hash uint64, r *format.Record, read bool, copied record.Copy) bool {
 	if !t.admitsShare(t.shares.Of(r.Key), len(r.Key)+len(r.Value)) {
 		return false
 	}
@@ -72,7 +62,7 @@ func (t *Tier) accept(s *index.Shard, x format.ID, hash uint64, r *format.Record
 
 // put appends a record and makes the index name it, in place of another if there is
 // one. The caller holds the shard's lock.
-func (t *Tier) put(s *index.Shard, x format.ID, r *format.Record, copied Copy) bool {
+func (t *Tier) put(s *index.Shard, x format.ID, r *format.Record, copied record.Copy) bool {
 	if len(r.Key)+len(r.Value)+format.MaxRecordHeader > t.log.MaxRecord() {
 		t.count.tooLarge.Add(1)
 		return false
@@ -98,13 +88,13 @@ func (t *Tier) put(s *index.Shard, x format.ID, r *format.Record, copied Copy) b
 
 // dropReplaced takes the entry of an id out that a record is about to replace, if there
 // is one: a copy of it, or another key's.
-func (t *Tier) dropReplaced(s *index.Shard, x format.ID, copied Copy) {
+func (t *Tier) dropReplaced(s *index.Shard, x format.ID, copied record.Copy) {
 	at, e, found := s.Search(s.FingerprintOf(x))
 	if !found {
 		return
 	}
 	t.dropEntry(s, x, at, e)
-	if copied == NoCopy {
+	if copied == record.NoCopy {
 		t.count.collided.Add(1)
 	} else {
 		t.count.invalidated.Add(1)

@@ -3,6 +3,7 @@ package ssd
 import (
 	"math/rand/v2"
 
+	"github.com/firncache/firn/internal/record"
 	"github.com/firncache/firn/internal/ssd/format"
 )
 
@@ -22,7 +23,7 @@ import (
 // of PutPart takes the NextPart of the value that is next, and Commit ends it, or
 // PutAll takes all at once; or else Abort ends it. All of them are called like Demote,
 // under the lock that orders the writes of the key.
-func (t *Tier) DemoteParts(hash uint64, keyLen, valueLen int, deadline int64, read bool, copied Copy) (d *Transfer, there bool) {
+func (t *Tier) DemoteParts(hash uint64, keyLen, valueLen int, deadline int64, read bool, copied record.Copy) (d *Transfer, there bool) {
 	x := t.ids.Of(hash)
 	s := t.index.ShardOf(x)
 	s.Mu.Lock()
@@ -31,7 +32,7 @@ func (t *Tier) DemoteParts(hash uint64, keyLen, valueLen int, deadline int64, re
 		return nil, false
 	}
 	_, found := s.Find(x)
-	if found && copied == SameCopy {
+	if found && copied == record.SameCopy {
 		t.count.alreadyOnSSD.Add(1)
 		return nil, true
 	}
@@ -42,7 +43,7 @@ func (t *Tier) DemoteParts(hash uint64, keyLen, valueLen int, deadline int64, re
 	}
 	if !t.admission.Admit(hash, keyLen+valueLen, read) {
 		t.count.rejected.Add(1)
-		if found && copied == OlderCopy {
+		if found && copied == record.OlderCopy {
 			t.count.alreadyOnSSD.Add(1)
 			return nil, true
 		}

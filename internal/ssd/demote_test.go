@@ -6,6 +6,7 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"github.com/firncache/firn/internal/record"
 	"github.com/firncache/firn/internal/ssd/format"
 	"github.com/firncache/firn/internal/vfs/vfstest"
 )
@@ -42,14 +43,14 @@ func TestFault27NotTaken(t *testing.T) {
 			case "full":
 				stuck := f.Inject(vfstest.Rule{On: vfstest.OpWrite, Name: format.LogName, Block: true})
 				defer stuck.Remove()
-				for i := 0; w.tier.Demote(w.hasher.Hash(w.key(2+i)), w.key(2+i), make([]byte, 30), 0, true, SameCopy); i++ {
+				for i := 0; w.tier.Demote(w.hasher.Hash(w.key(2+i)), w.key(2+i), make([]byte, 30), 0, true, record.SameCopy); i++ {
 				}
 			case "off":
 				w.tier.switchOff(errors.New("test"))
 			case "closed":
 				w.close(t)
 			}
-			if w.tier.Demote(h, key, value, 0, name == "the budget" || name == "full", SameCopy) {
+			if w.tier.Demote(h, key, value, 0, name == "the budget" || name == "full", record.SameCopy) {
 				t.Fatal("taken")
 			}
 			wantErr(t, errOf(w.lookUp(key)), ErrNotFound)
@@ -104,7 +105,7 @@ func TestBehindForLargeRecords(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w, _, f := startedFaulty(t, 1, testConfig)
 		demote := func(key int, n int) bool {
-			return w.tier.Demote(w.hasher.Hash(w.key(key)), w.key(key), make([]byte, n), 0, true, NoCopy)
+			return w.tier.Demote(w.hasher.Hash(w.key(key)), w.key(key), make([]byte, n), 0, true, record.NoCopy)
 		}
 		const large = 60_000
 		if !demote(0, large) {
@@ -195,10 +196,10 @@ func TestDemoteOverOlderCopy(t *testing.T) {
 			w.reopen(t, c)
 			key, value := w.key(1), []byte("value")
 			h, was, to := w.hasher.Hash(w.key(1)), w.tier.Now()+1000, w.tier.Now()+5000
-			if !w.tier.Demote(h, key, value, was, true, NoCopy) {
+			if !w.tier.Demote(h, key, value, was, true, record.NoCopy) {
 				t.Fatal("not taken")
 			}
-			if !w.tier.Demote(h, key, value, to, !refused, OlderCopy) {
+			if !w.tier.Demote(h, key, value, to, !refused, record.OlderCopy) {
 				t.Errorf("refused %v: it is here, and is said not to be", refused)
 			}
 			want := to

@@ -7,6 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/firncache/firn/internal/record"
 	"github.com/firncache/firn/internal/ssd/format"
 	"github.com/firncache/firn/internal/vfs/vfstest"
 )
@@ -79,7 +80,7 @@ func TestIndexWaitsForDiskToGrow(t *testing.T) {
 		held := f.Inject(vfstest.Rule{On: vfstest.OpWrite, Name: format.LogName, Block: true})
 		for i := 0; !tier.log.Stalled.Load(); i++ {
 			key := w.key(i)
-			tier.Demote(w.hasher.Hash(key), key, make([]byte, 3000), 0, true, SameCopy)
+			tier.Demote(w.hasher.Hash(key), key, make([]byte, 3000), 0, true, record.SameCopy)
 		}
 		before := charged.Load()
 		tier.index.Used.Store(tier.index.Allowed.Load()) // it wants more from now on
@@ -142,7 +143,7 @@ func TestReadyWaitsForIndex(t *testing.T) {
 		fill := func() {
 			for ; !tier.index.LowOnMemory(); n++ {
 				key := w.key(n)
-				tier.Demote(w.hasher.Hash(key), key, nil, 0, true, SameCopy)
+				tier.Demote(w.hasher.Hash(key), key, nil, 0, true, record.SameCopy)
 			}
 		}
 		ready := func(when string, want bool, long bool, wait time.Duration) {

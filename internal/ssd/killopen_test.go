@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/firncache/firn/internal/invariants"
+	"github.com/firncache/firn/internal/record"
 	"github.com/firncache/firn/internal/ssd/format"
 	"github.com/firncache/firn/internal/vfs"
 	"github.com/firncache/firn/internal/vfs/vfstest"
@@ -162,7 +163,7 @@ func TestUnwrittenSegmentIsFree(t *testing.T) {
 		held := f.Inject(vfstest.Rule{On: vfstest.OpWrite, Name: format.LogName, Block: true})
 		for i := 0; !w.tier.log.Stalled.Load(); i++ {
 			key := w.key(i)
-			w.tier.Demote(w.hasher.Hash(key), key, make([]byte, 1000), 0, true, SameCopy)
+			w.tier.Demote(w.hasher.Hash(key), key, make([]byte, 1000), 0, true, record.SameCopy)
 		}
 		clone := mem.CrashClone(nil, vfstest.Kill)
 		held.Remove()

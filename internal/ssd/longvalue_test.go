@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/firncache/firn/internal/record"
 	"github.com/firncache/firn/internal/ssd/format"
 	"github.com/firncache/firn/internal/vfs"
 	"github.com/firncache/firn/internal/vfs/vfstest"
@@ -33,7 +34,7 @@ func (w *world) sink(key []byte, between func()) (ok bool) {
 	if len(key)+len(v.bytes) <= w.tier.MaxWhole() {
 		return w.demote(key)
 	}
-	d, lives := w.tier.DemoteParts(w.hasher.Hash(key), len(key), len(v.bytes), v.deadline, true, SameCopy)
+	d, lives := w.tier.DemoteParts(w.hasher.Hash(key), len(key), len(v.bytes), v.deadline, true, record.SameCopy)
 	if d == nil {
 		delete(w.ram, string(key))
 		return lives

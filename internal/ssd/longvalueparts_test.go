@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/firncache/firn/internal/record"
 	"github.com/firncache/firn/internal/ssd/check"
 	"github.com/firncache/firn/internal/ssd/format"
 	"github.com/firncache/firn/internal/ssd/log"
@@ -19,7 +20,7 @@ func TestPartsWithoutHeadGo(t *testing.T) {
 		inBubble(t, fmt.Sprint(writing), func(t *testing.T) {
 			w := longWorld(t, 4, vfstest.NewMem())
 			x, key := w.tier, w.key(1)
-			d, _ := x.DemoteParts(w.hasher.Hash(key), len(key), 100<<10, 0, true, NoCopy)
+			d, _ := x.DemoteParts(w.hasher.Hash(key), len(key), 100<<10, 0, true, record.NoCopy)
 			for range d.head.Parts - 1 {
 				_, n := d.NextPart()
 				if ok, _ := d.PutPart(make([]byte, n)); !ok {

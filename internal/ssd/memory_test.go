@@ -9,6 +9,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/firncache/firn/internal/record"
 	"github.com/firncache/firn/internal/ssd/format"
 	"github.com/firncache/firn/internal/ssd/log"
 	"github.com/firncache/firn/internal/vfs/vfstest"
@@ -65,7 +66,7 @@ func TestFault30and31Budgets(t *testing.T) {
 				key := w.key(round*keys + i)
 				v := bytes.Repeat([]byte{1}, w.most)
 				deadline := []int64{w.now.Load() + 1, 0, 0}[round] // what expires takes room, too
-				w.tier.Demote(w.tier.ids.Hasher.Hash(key), key, v, deadline, true, SameCopy)
+				w.tier.Demote(w.tier.ids.Hasher.Hash(key), key, v, deadline, true, record.SameCopy)
 				w.ready()
 				if s := w.tier.Stats(); s.MemoryBytes > cfg.Memory || s.FileBytes > cfg.Bytes {
 					t.Fatalf("%+v", s)

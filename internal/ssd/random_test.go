@@ -122,7 +122,7 @@ func (s *storm) owner(i, n int, seed uint64, stop <-chan struct{}) {
 		case p < 11:
 			for k, v := range above {
 				key := s.w.key(k)
-				s.tier.Demote(s.hash.Hash(key), key, v, 0, true, SameCopy)
+				s.tier.Demote(s.hash.Hash(key), key, v, 0, true, record.SameCopy)
 				delete(above, k)
 				break
 			}

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"github.com/firncache/firn/internal/record"
 	"hash/crc32"
 	"math/rand/v2"
 	"runtime"
@@ -74,7 +75,7 @@ func (w *world) put(t testing.TB, key []byte) {
 	t.Helper()
 	w.set(key, 0)
 	v := w.ram[string(key)]
-	for h := w.hasher.Hash(key); !w.tier.Demote(h, key, v.bytes, v.deadline, true, SameCopy); w.roomy() {
+	for h := w.hasher.Hash(key); !w.tier.Demote(h, key, v.bytes, v.deadline, true, record.SameCopy); w.roomy() {
 		if s := w.tier.Stats(); !s.Online {
 			t.Fatalf("the tier is off: %+v", s)
 		}
@@ -131,7 +132,7 @@ func (w *world) demote(key []byte) bool {
 	if !ok {
 		return false
 	}
-	ok = w.tier.Demote(w.hasher.Hash(key), key, v.bytes, v.deadline, true, SameCopy)
+	ok = w.tier.Demote(w.hasher.Hash(key), key, v.bytes, v.deadline, true, record.SameCopy)
 	delete(w.ram, string(key))
 	if ok {
 		w.took(key)
@@ -145,7 +146,7 @@ func (w *world) offer(i int, size int) bool {
 	h := w.hasher.Hash(key)
 	for {
 		limited := w.tier.Stats().Limited
-		if w.tier.Demote(h, key, make([]byte, size), 0, true, SameCopy) {
+		if w.tier.Demote(h, key, make([]byte, size), 0, true, record.SameCopy) {
 			return true
 		}
 		if w.tier.Stats().Limited > limited {

@@ -36,7 +36,7 @@ var deadlines = []mutation{{
 }, {
 	guard: "an older copy stays if its record is refused",
 	file:  "internal/ssd/demote.go",
-	old:   "if !found || copied == NoCopy {",
+	old:   "if !found || copied == record.NoCopy {",
 	new:   "if true {",
 	pkg:   "./internal/ssd", test: "TestDemoteOverOlderCopy",
 }, {

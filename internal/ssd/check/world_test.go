@@ -92,7 +92,7 @@ func (d *driver) steps(n, keys int) {
 			}
 			_, _ = d.tier.WaitForRoom(0)
 			d.tier.Invalidate(hash)
-			d.tier.Demote(hash, key, value, deadline, true, ssd.SameCopy)
+			d.tier.Demote(hash, key, value, deadline, true, record.SameCopy)
 		}
 	}
 }
