@@ -76,7 +76,7 @@ func open(opts Options, adjust func(*store.Config)) (*Cache, error) {
 	}
 	if opts.Off {
 		if opts.Shared != nil {
-			_ = opts.Shared.Close(context.Background())
+			_ = opts.shared().Close(context.Background())
 		}
 		opts = opts.whileOff()
 	}

@@ -338,7 +338,7 @@ const mostLoads = 1 << 30
 // tiers is the configuration of the tiers.
 func (o *Options) tiers() store.Config {
 	loads := o.loads()
-	cfg := store.Config{Shared: o.Shared, Config: local.Config{
+	cfg := store.Config{Shared: o.shared(), Config: local.Config{
 		RAMBytes: o.RAMBytes, MaxRAMBytes: o.MaxRAMBytes,
 		Clock: o.Clock,
 		Grace: loads.Grace(),
@@ -363,9 +363,19 @@ func (o *Options) loads() load.Config {
 	return cfg
 }
 
-// SharedTier is a tier on a server that the caches of several processes share. Package
-// github.com/firncache/firn/remote makes it: remote.Open.
-type SharedTier = shared.Tier
+// SharedTier is a tier on a server that the caches of several processes share, a *remote.Tier:
+// package github.com/firncache/firn/remote makes it.
+type SharedTier interface {
+	Shared() shared.Tier // for Open
+}
+
+// shared is the tier as the cache uses it, nil without one.
+func (o *Options) shared() shared.Tier {
+	if o.Shared == nil {
+		return nil
+	}
+	return o.Shared.Shared()
+}
 
 // validateShared refuses a nil pointer, such as a remote.Open that failed returns.
 func (o *Options) validateShared() error {

@@ -66,11 +66,10 @@ type TypedOptions[K comparable, V any] struct {
 	// Above it entries of the namespace leave, for CauseQuota, also while there is room: a flood
 	// in one namespace takes nothing from others. Writes of many goroutines may exceed it by a
 	// thirty-second and an entry each; a larger value is ErrTooLarge. What was cleared counts, and
-	// leaves first. It is no reservation. What leaves for it goes to the SSD if it was read, where
-	// the namespace's share is that of MaxBytes in RAMBytes at Open, by estimate for what was
-	// written before NewTyped: its SSDBytes. Above that its oldest entries leave, and others are
-	// not written. All open typed caches of the namespace must have the same, 4 KiB to RAMBytes.
-	// Default: 0, no quota, and then nothing is spent on it.
+	// leaves first. What leaves for it goes to the SSD if it was read, of which the namespace has
+	// the same part as of RAMBytes at Open: above that its oldest entries leave, and others are
+	// not written; what was written before NewTyped is estimated. It is no reservation. All open
+	// typed caches of the namespace must have the same, 4 KiB to RAMBytes. Default: 0, no quota.
 	MaxBytes int64
 
 	// Version is of the meaning of the values, when it changes and their type

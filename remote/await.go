@@ -15,7 +15,7 @@ const unannounced = 50 * time.Millisecond
 
 // Await waits until the entry that was to be expected with ErrLeased is there no more: for an
 // announcement, or until the lease is over. For another process's it waits LeaseTime at most.
-func (t *Tier) Await(ctx context.Context, key []byte, leased shared.Expect) error {
+func (t *sharedTier) Await(ctx context.Context, key []byte, leased shared.Expect) error {
 	t.count.leaseWaits.Add(1)
 	for end := time.Now().Add(t.o.LeaseTime); ; {
 		over, err := t.awaitChange(ctx, key, leased, end)
@@ -27,7 +27,7 @@ func (t *Tier) Await(ctx context.Context, key []byte, leased shared.Expect) erro
 
 // awaitChange waits until the lease has changed, as it does when it is extended, too, or its time
 // is over. It reports true if it is there no more.
-func (t *Tier) awaitChange(ctx context.Context, key []byte, leased shared.Expect, end time.Time) (over bool, err error) {
+func (t *sharedTier) awaitChange(ctx context.Context, key []byte, leased shared.Expect, end time.Time) (over bool, err error) {
 	entry, leaveEntry := t.awaits.join(t.names.Entry(key))
 	defer leaveEntry()
 	beside, leaveBeside := t.awaits.join(t.names.Beside(key))
@@ -63,7 +63,7 @@ func (t *Tier) awaitChange(ctx context.Context, key []byte, leased shared.Expect
 
 // leaseLeft is how long the lease lives of an entry that has a version: 0 if there is none, or
 // another entry. pushed says whether its end will be announced.
-func (t *Tier) leaseLeft(ctx context.Context, key []byte, version shared.Version) (left time.Duration, pushed bool, err error) {
+func (t *sharedTier) leaseLeft(ctx context.Context, key []byte, version shared.Version) (left time.Duration, pushed bool, err error) {
 	name, isLease := t.names.Entry(key), false
 	err = t.askOwner(ctx, name, func(w *wire, _ int) error {
 		pushed = w.announces()

@@ -16,7 +16,7 @@ type checkOf struct {
 
 // check is Read of a suspect copy. Another caller's answer has no stamp: a push that came after it,
 // and before this caller began to watch the key, would not void the copy.
-func (t *Tier) check(ctx context.Context, dst []byte, q shared.Query) (shared.Found, error) {
+func (t *sharedTier) check(ctx context.Context, dst []byte, q shared.Query) (shared.Found, error) {
 	of, mine := checkOf{string(q.Key), q.Have}, false
 	f, err := t.checks.Do(ctx, of, bootNanos()-int64(t.o.Staleness), func(ctx context.Context) (shared.Found, error) {
 		mine = true

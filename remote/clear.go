@@ -10,7 +10,7 @@ import (
 
 // Clear removes every entry that is there, from all servers: again if slots have moved meanwhile,
 // perhaps to one that was done.
-func (t *Tier) Clear(ctx context.Context) error {
+func (t *sharedTier) Clear(ctx context.Context) error {
 	if err := t.known(ctx); err != nil {
 		return err
 	}
@@ -51,7 +51,7 @@ func (w *wire) clear(ctx context.Context) error {
 const maxClears = 8
 
 // moves is how often slots have changed hands.
-func (t *Tier) moves() uint64 {
+func (t *sharedTier) moves() uint64 {
 	if t.cluster == nil {
 		return 0
 	}
@@ -60,7 +60,7 @@ func (t *Tier) moves() uint64 {
 
 // known waits until there is an owner to each slot that a server of a cluster says has one. It
 // fails if there is none: what lies there would stay.
-func (t *Tier) known(ctx context.Context) error {
+func (t *sharedTier) known(ctx context.Context) error {
 	if t.cluster == nil {
 		return nil
 	}

@@ -46,7 +46,7 @@ func gone(t *testing.T) {
 	for end := time.Now().Add(servertest.Patience); ; runtime.Gosched() {
 		var left []string
 		for _, g := range strings.Split(string(buf[:runtime.Stack(buf, true)]), "\n\n") {
-			if strings.Contains(g, "rueidis.") || strings.Contains(g, "firn/remote.(*wire)") || strings.Contains(g, "firn/remote.(*Tier).advance") {
+			if strings.Contains(g, "rueidis.") || strings.Contains(g, "firn/remote.(*wire)") || strings.Contains(g, "firn/remote.(*sharedTier).advance") {
 				left = append(left, g)
 			}
 		}

@@ -22,7 +22,7 @@ import (
 //
 // Locks: a wire's mu, then mu.
 type cluster struct {
-	t     *Tier
+	t     *sharedTier
 	slots [slots.Count]atomic.Pointer[tenure] // nil: nobody has claimed it yet
 	moves atomic.Uint64                       // how often slots have changed hands
 
@@ -43,7 +43,7 @@ type peer struct {
 // guestTime is how long a wire stays to a server that owns nothing: it may be about to.
 const guestTime = time.Minute
 
-func newCluster(t *Tier) *cluster {
+func newCluster(t *sharedTier) *cluster {
 	return &cluster{t: t, peers: map[string]*peer{}, news: make(chan struct{})}
 }
 

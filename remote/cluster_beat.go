@@ -122,7 +122,7 @@ func (c *cluster) slotFor(w *wire, last int) (slot int, ok bool) {
 }
 
 // beatName is the name of a key in a slot, which is not used for anything.
-func (t *Tier) beatName(slot int) string {
+func (t *sharedTier) beatName(slot int) string {
 	return t.names.Prefix + "h{" + strconv.Itoa(int(slotTags()[slot])) + "}"
 }
 

@@ -9,7 +9,7 @@ import (
 )
 
 func TestEverySlotHasTag(t *testing.T) {
-	tier := &Tier{names: entry.Names{Prefix: "ns:"}}
+	tier := &sharedTier{names: entry.Names{Prefix: "ns:"}}
 	for slot := range slots.Count {
 		if got := slots.Of(tier.beatName(slot)); got != slot {
 			t.Fatalf("%s is in slot %d, want %d", tier.beatName(slot), got, slot)

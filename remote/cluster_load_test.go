@@ -50,7 +50,7 @@ func (s *copying) Invalidate(key []byte) {
 }
 
 // read is a copy if that is trusted, or what the cluster has.
-func (k *counted) read(ctx context.Context, tier *Tier, trust *shared.Trust) (value uint64, local bool, err error) {
+func (k *counted) read(ctx context.Context, tier *sharedTier, trust *shared.Trust) (value uint64, local bool, err error) {
 	k.mu.Lock()
 	generation := k.generation
 	if k.stamp != 0 && trust.Holds(k.stamp) {
@@ -88,7 +88,7 @@ func (k *counted) due(at time.Time) (value uint64) {
 func TestClusterReadsAndWritesWhileSlotsMove(t *testing.T) {
 	t.Parallel()
 	c := startCluster(t, servertest.ClusterOptions{})
-	tier, err := Open(Options{Addrs: []string{c.Nodes[0].Addr}, Namespace: "test", Staleness: clusterStaleness, Timeout: servertest.Patience})
+	tier, err := openTier(Options{Addrs: []string{c.Nodes[0].Addr}, Namespace: "test", Staleness: clusterStaleness, Timeout: servertest.Patience})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -133,7 +133,7 @@ func (c *clusterOf) count(k *counted, stop *atomic.Bool) {
 }
 
 // readCounted reads a key again and again.
-func readCounted(t *testing.T, k *counted, tier *Tier, trust *shared.Trust, stop *atomic.Bool, local, asked *atomic.Uint64) {
+func readCounted(t *testing.T, k *counted, tier *sharedTier, trust *shared.Trust, stop *atomic.Bool, local, asked *atomic.Uint64) {
 	for !stop.Load() {
 		due := k.due(time.Now().Add(-clusterStaleness))
 		value, copied, err := k.read(context.Background(), tier, trust)

@@ -171,7 +171,7 @@ func TestUnconditionalServer(t *testing.T) {
 	if err := o.Remove(t.Context(), []byte("k"), shared.Expect{Version: 7}); !errors.Is(err, shared.ErrUnavailable) {
 		t.Errorf("removal: %v", err)
 	}
-	tier, err := Open(Options{Addrs: []string{s.Addr}, Namespace: "test", Username: "none", Password: "secret", Leases: LeasesOn})
+	tier, err := openTier(Options{Addrs: []string{s.Addr}, Namespace: "test", Username: "none", Password: "secret", Leases: LeasesOn})
 	if err != nil {
 		t.Fatal(err)
 	}

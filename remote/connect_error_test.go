@@ -30,11 +30,11 @@ func TestConnectErrors(t *testing.T) {
 	lost.wire.connect(t.Context())
 	for _, c := range []struct {
 		name, want string
-		tier       *Tier
+		tier       *sharedTier
 	}{
-		{"never reached", "no server was reached yet: remote: " + addr + ": the network is down", open(t, Options{Dial: refuse}, addr).Tier},
-		{"never answered", "no server was reached yet: remote: " + addr + ": no answer within 1ms, Options.DialTimeout", open(t, Options{Dial: hang, DialTimeout: time.Millisecond}, addr).Tier},
-		{"not reached again", s.Addr + ": the network is down", lost.Tier},
+		{"never reached", "no server was reached yet: remote: " + addr + ": the network is down", open(t, Options{Dial: refuse}, addr).sharedTier},
+		{"never answered", "no server was reached yet: remote: " + addr + ": no answer within 1ms, Options.DialTimeout", open(t, Options{Dial: hang, DialTimeout: time.Millisecond}, addr).sharedTier},
+		{"not reached again", s.Addr + ": the network is down", lost.sharedTier},
 	} {
 		_, err := c.tier.Read(t.Context(), nil, shared.Query{Key: []byte("k")})
 		if want := shared.ErrUnavailable.Error() + ": " + c.want; err == nil || err.Error() != want {

@@ -67,7 +67,8 @@
 //
 // # Files
 //
-//	options.go, option_error.go, leases.go   what a user chooses
+//	remote.go, options.go,                   what a user has and chooses
+//	option_error.go, leases.go
 //
 // The first of these use each other; none uses any of the second, which are the calls of a store:
 //

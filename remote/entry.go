@@ -17,7 +17,7 @@ type sealed struct {
 }
 
 // seal makes the envelope of an entry, under a new version. It is too large if its value is.
-func (t *Tier) seal(e shared.Entry) (sealed, error) {
+func (t *sharedTier) seal(e shared.Entry) (sealed, error) {
 	if len(e.Value) > t.o.MaxValueBytes {
 		t.count.tooLarge.Add(1)
 		return sealed{}, shared.ErrTooLarge
@@ -38,7 +38,7 @@ func (t *Tier) seal(e shared.Entry) (sealed, error) {
 
 // setTimes sets deadline and expiry from a deadline in the store's time, and returns how long the
 // server keeps the entry: for the store's grace after the deadline.
-func (t *Tier) setTimes(h *entry.Header, deadline int64) (px time.Duration) {
+func (t *sharedTier) setTimes(h *entry.Header, deadline int64) (px time.Duration) {
 	now, grace := t.storeTimes()
 	if deadline != 0 {
 		h.Deadline = min(deadline+t.unixOffset.Load(), entry.MaxMillis)
@@ -61,7 +61,7 @@ func (t *Tier) setTimes(h *entry.Header, deadline int64) (px time.Duration) {
 const maxPX = 100 * 365 * 24 * time.Hour
 
 // storeDeadline is an entry's deadline in the store's time, below 0 a negative entry's.
-func (t *Tier) storeDeadline(h entry.Header) (deadline int64) {
+func (t *sharedTier) storeDeadline(h entry.Header) (deadline int64) {
 	if h.Deadline != 0 {
 		deadline = max(h.Deadline-t.unixOffset.Load(), 1)
 	}
@@ -72,7 +72,7 @@ func (t *Tier) storeDeadline(h entry.Header) (deadline int64) {
 }
 
 // storeTimes are the store's time and grace, in milliseconds.
-func (t *Tier) storeTimes() (now, grace int64) {
+func (t *sharedTier) storeTimes() (now, grace int64) {
 	if l := t.local(); l != nil {
 		return l.Now(), l.Grace()
 	}
@@ -80,7 +80,7 @@ func (t *Tier) storeTimes() (now, grace int64) {
 }
 
 // compress is the value compressed, or nil if that does not save an eighth.
-func (t *Tier) compress(value []byte) []byte {
+func (t *sharedTier) compress(value []byte) []byte {
 	if t.o.CompressAbove < 0 || len(value) < t.o.CompressAbove {
 		return nil
 	}
@@ -94,7 +94,7 @@ func (t *Tier) compress(value []byte) []byte {
 
 // unpack appends a value to dst. Its errors are ErrTooLarge, and others for what compress does not
 // make.
-func (t *Tier) unpack(dst []byte, h entry.Header, value []byte) ([]byte, error) {
+func (t *sharedTier) unpack(dst []byte, h entry.Header, value []byte) ([]byte, error) {
 	if h.Flags&entry.FlagS2 == 0 {
 		return append(dst, value...), nil
 	}

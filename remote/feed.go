@@ -29,7 +29,7 @@ func (c *conn) onPush(names []rueidis.RedisMessage) {
 }
 
 // invalidate has the local tiers forget what is under a name.
-func (t *Tier) invalidate(local shared.Local, name string) {
+func (t *sharedTier) invalidate(local shared.Local, name string) {
 	kind, of, ok := t.names.Cut(name)
 	switch {
 	case !ok:
@@ -72,7 +72,7 @@ func (c *conn) extend(until int64) {
 }
 
 // noteEpoch tells the local tiers that copies have become suspect.
-func (t *Tier) noteEpoch() {
+func (t *sharedTier) noteEpoch() {
 	t.awaits.wakeAll()
 	t.count.epochs.Add(1)
 	if local := t.local(); local != nil {

@@ -16,7 +16,7 @@ import (
 // A value that is there keeps its version and its place; the lease then lies beside it, under
 // a name of its own, and keeps others from loading only.
 // Lease is asked before a key is loaded.
-func (t *Tier) Lease(ctx context.Context, dst []byte, q shared.Query) (e shared.Expect, f *shared.Found, err error) {
+func (t *sharedTier) Lease(ctx context.Context, dst []byte, q shared.Query) (e shared.Expect, f *shared.Found, err error) {
 	beside := false
 	err = t.askOwner(ctx, t.names.Entry(q.Key), func(w *wire, slot int) error {
 		if !w.leases(ctx) {
@@ -38,7 +38,7 @@ func (t *Tier) Lease(ctx context.Context, dst []byte, q shared.Query) (e shared.
 }
 
 // present is Lease without leases.
-func (t *Tier) present(ctx context.Context, w *wire, slot int, dst []byte, q shared.Query) (shared.Expect, *shared.Found, error) {
+func (t *sharedTier) present(ctx context.Context, w *wire, slot int, dst []byte, q shared.Query) (shared.Expect, *shared.Found, error) {
 	f, err := t.readFrom(ctx, w, slot, dst, q)
 	e := shared.Expect{Version: f.Version}
 	switch {
@@ -147,7 +147,7 @@ func (l *leasing) take(ctx context.Context, version shared.Version) (shared.Expe
 }
 
 // leaseBeside takes the lease beside a value. It is ErrLeased if another has it.
-func (t *Tier) leaseBeside(ctx context.Context, key []byte) (mine shared.Version, err error) {
+func (t *sharedTier) leaseBeside(ctx context.Context, key []byte) (mine shared.Version, err error) {
 	name := t.names.Beside(key)
 	v := entry.NewVersion()
 	err = t.askName(ctx, name, func(w *wire) error {
@@ -163,12 +163,12 @@ func (t *Tier) leaseBeside(ctx context.Context, key []byte) (mine shared.Version
 }
 
 // askName asks the owner of a name.
-func (t *Tier) askName(ctx context.Context, name string, question func(w *wire) error) error {
+func (t *sharedTier) askName(ctx context.Context, name string, question func(w *wire) error) error {
 	return t.askOwner(ctx, name, func(w *wire, _ int) error { return question(w) })
 }
 
 // leaseAt is the lease that is held, in the place of the key's entry or beside it.
-func (t *Tier) leaseAt(key []byte, leased shared.Expect) heldLease {
+func (t *sharedTier) leaseAt(key []byte, leased shared.Expect) heldLease {
 	if leased.Leased == leased.Version {
 		return heldLease{t.names.Entry(key), leased.Leased}
 	}
@@ -176,19 +176,19 @@ func (t *Tier) leaseAt(key []byte, leased shared.Expect) heldLease {
 }
 
 // Release gives up what Lease has got. It does not wait.
-func (t *Tier) Release(key []byte, leased shared.Expect) {
+func (t *sharedTier) Release(key []byte, leased shared.Expect) {
 	if leased.Leased != 0 {
 		t.holding.release(t.leaseAt(key, leased))
 	}
 }
 
-func (t *Tier) giveUp(l heldLease) {
+func (t *sharedTier) giveUp(l heldLease) {
 	_ = t.askName(t.dialing, l.name, func(w *wire) error { return w.delIf(t.dialing, l.name, l.expect()) })
 }
 
 // extend has a lease live on. One that is gone is held no more: whoever removed or wrote its key has
 // ended it, and what is loaded is not stored.
-func (t *Tier) extend(l heldLease) {
+func (t *sharedTier) extend(l heldLease) {
 	err := t.askName(t.dialing, l.name, func(w *wire) error {
 		return w.replace(t.dialing, l.name, l.expect(), leaseEnvelope(l.lease), t.o.LeaseTime)
 	})

@@ -15,7 +15,7 @@ const batchBytes = maxBatch * firstPieceMulti
 
 // byWire groups the names of a batch by the wire that they are asked on, and asks each group: all
 // at a time if there are several. Keys without a wire fail.
-func (t *Tier) byWire(ctx context.Context, n int, name func(i int) string, fail func(i int, err error), ask func(w *wire, group []item)) {
+func (t *sharedTier) byWire(ctx context.Context, n int, name func(i int) string, fail func(i int, err error), ask func(w *wire, group []item)) {
 	ctx, cancel := context.WithTimeout(ctx, t.o.Timeout)
 	defer cancel() // of routing alone
 	groups := map[*wire][]item{}
@@ -42,7 +42,7 @@ func (t *Tier) byWire(ctx context.Context, n int, name func(i int) string, fail 
 type item struct{ i, slot int }
 
 // ReadMulti reads many keys.
-func (t *Tier) ReadMulti(ctx context.Context, queries []shared.Query, each func(i int, f shared.Found, err error)) {
+func (t *sharedTier) ReadMulti(ctx context.Context, queries []shared.Query, each func(i int, f shared.Found, err error)) {
 	answers := make([]answer, len(queries))
 	t.byWire(ctx, len(queries), func(i int) string { return t.names.Entry(queries[i].Key) },
 		func(i int, err error) { answers[i].err = err },
@@ -68,7 +68,7 @@ type answer struct {
 }
 
 // readPart reads keys of one wire, first the headers alone of those that there are copies of.
-func (t *Tier) readPart(ctx context.Context, w *wire, queries []shared.Query, part []item, answers []answer) {
+func (t *sharedTier) readPart(ctx context.Context, w *wire, queries []shared.Query, part []item, answers []answer) {
 	readings, cmds := make([]reading, len(part)), make([]rueidis.Completed, len(part))
 	leave, err := w.enterChecks(ctx, queries, part)
 	if err != nil {
@@ -110,7 +110,7 @@ func pieceFor(q shared.Query) int {
 }
 
 // WriteMulti writes many entries.
-func (t *Tier) WriteMulti(ctx context.Context, entries []shared.Entry, each func(i int, w shared.Written, err error)) {
+func (t *sharedTier) WriteMulti(ctx context.Context, entries []shared.Entry, each func(i int, w shared.Written, err error)) {
 	written, errs := make([]shared.Written, len(entries)), make([]error, len(entries))
 	t.byWire(ctx, len(entries), func(i int) string { return t.names.Entry(entries[i].Key) },
 		func(i int, err error) { errs[i] = err },
@@ -143,7 +143,7 @@ func partOf(entries []shared.Entry, group []item) int {
 
 // writePart writes entries of one wire. One that is long goes by itself, in its turn: a key may
 // be there twice.
-func (t *Tier) writePart(ctx context.Context, w *wire, entries []shared.Entry, part []item, written []shared.Written, errs []error) {
+func (t *sharedTier) writePart(ctx context.Context, w *wire, entries []shared.Entry, part []item, written []shared.Written, errs []error) {
 	var sent []int
 	var cmds []rueidis.Completed
 	flush := func() {
@@ -169,7 +169,7 @@ func (t *Tier) writePart(ctx context.Context, w *wire, entries []shared.Entry, p
 }
 
 // RemoveMulti removes many entries.
-func (t *Tier) RemoveMulti(ctx context.Context, keys [][]byte, each func(i int, err error)) {
+func (t *sharedTier) RemoveMulti(ctx context.Context, keys [][]byte, each func(i int, err error)) {
 	errs := make([]error, len(keys))
 	t.byWire(ctx, len(keys), func(i int) string { return t.names.Entry(keys[i]) },
 		func(i int, err error) { errs[i] = err },
@@ -188,7 +188,7 @@ func (t *Tier) RemoveMulti(ctx context.Context, keys [][]byte, each func(i int, 
 	}
 }
 
-func (t *Tier) removePart(ctx context.Context, w *wire, keys [][]byte, part []item, errs []error) {
+func (t *sharedTier) removePart(ctx context.Context, w *wire, keys [][]byte, part []item, errs []error) {
 	cmds := make([]rueidis.Completed, len(part))
 	for j, it := range part {
 		cmds[j] = w.removal(ctx, t.names.Entry(keys[it.i]))

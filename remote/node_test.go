@@ -50,7 +50,7 @@ func newNodeBehind(t *testing.T, server *servertest.Server, faults func(*faultpr
 	if err != nil {
 		t.Fatal(err)
 	}
-	n := &node{t: t, seam: newSeam(tier), proxy: proxy}
+	n := &node{t: t, seam: newSeam(tier.Shared()), proxy: proxy}
 	n.Cache = firntest.New(t, firntest.SSD(), firntest.Options(func(o *firn.Options) { o.Shared, o.Clock = n.seam, time.Now }))
 	n.awaitServer()
 	return n

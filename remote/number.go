@@ -19,7 +19,7 @@ const (
 )
 
 // Number is the number under an id. If there is none, or something else, it gets a random one.
-func (t *Tier) Number(ctx context.Context, id shared.ID, renew bool) (number uint64, stamp shared.Stamp, err error) {
+func (t *sharedTier) Number(ctx context.Context, id shared.ID, renew bool) (number uint64, stamp shared.Stamp, err error) {
 	name := t.names.Number(id)
 	err = t.askOwner(ctx, name, func(w *wire, slot int) error {
 		stamp = w.stamp(slot)
@@ -29,7 +29,7 @@ func (t *Tier) Number(ctx context.Context, id shared.ID, renew bool) (number uin
 	return number, stamp, err
 }
 
-func (t *Tier) numberFrom(ctx context.Context, w *wire, name string, renew bool) (uint64, error) {
+func (t *sharedTier) numberFrom(ctx context.Context, w *wire, name string, renew bool) (uint64, error) {
 	if renew {
 		return t.setNumber(ctx, w, name)
 	}
@@ -50,7 +50,7 @@ func (t *Tier) numberFrom(ctx context.Context, w *wire, name string, renew bool)
 }
 
 // setNumber gives an id another number.
-func (t *Tier) setNumber(ctx context.Context, w *wire, name string) (uint64, error) {
+func (t *sharedTier) setNumber(ctx context.Context, w *wire, name string) (uint64, error) {
 	t.count.writes.Add(1)
 	n := entry.NewVersion()
 	return uint64(n), w.serverError(w.do(ctx, setCommand(name, marker(0, n), numberLife)).Error())
@@ -58,7 +58,7 @@ func (t *Tier) setNumber(ctx context.Context, w *wire, name string) (uint64, err
 
 // touchNumbers reads numbers on the server, which is announced to no process, and renews the life of
 // those that are worn.
-func (t *Tier) touchNumbers(ids []shared.ID) {
+func (t *sharedTier) touchNumbers(ids []shared.ID) {
 	name := func(i int) string { return t.names.Number(ids[i]) }
 	t.byWire(t.dialing, len(ids), name, func(int, error) {}, func(w *wire, group []item) {
 		for part := range slices.Chunk(group, maxBatch/2) {

@@ -11,7 +11,7 @@ import (
 
 // Open begins the tier's work, for the cache that has been given it. It asks the server what it
 // is, which takes Options.DialTimeout at most.
-func (t *Tier) Open(local shared.Local) (*shared.Trust, error) {
+func (t *sharedTier) Open(local shared.Local) (*shared.Trust, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.closed {
@@ -42,7 +42,7 @@ func (t *Tier) Open(local shared.Local) (*shared.Trust, error) {
 }
 
 // Close ends the tier's work. What waits for an answer returns an error.
-func (t *Tier) Close(ctx context.Context) error {
+func (t *sharedTier) Close(ctx context.Context) error {
 	defer t.holding.close(ctx, t.o.Timeout)()
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -22,7 +22,7 @@ func refused(t *testing.T, o Options, addr string) string {
 	t.Helper()
 	o.Addrs, o.Namespace, o.DialTimeout = []string{addr}, "test", servertest.Patience
 	o.Log = slog.New(slog.NewTextHandler(t.Output(), nil))
-	tier, err := Open(o)
+	tier, err := openTier(o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -177,7 +177,7 @@ func TestValidate(t *testing.T) {
 	} {
 		o := good
 		c.change(&o)
-		_, err := Open(o)
+		_, err := openTier(o)
 		var field *OptionError
 		if !errors.As(err, &field) || !strings.HasPrefix(err.Error(), "remote: "+c.want) {
 			t.Errorf("%v\nwant remote: %s", err, c.want)

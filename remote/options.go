@@ -116,20 +116,23 @@ type Options struct {
 }
 
 // Degraded is what a read does with a copy that cannot be checked.
-type Degraded = shared.Degraded
+type Degraded uint8
 
 // The ways.
 const (
-	DegradedMiss  = shared.DegradedMiss  // it is missing: a load fetches the value
-	DegradedStale = shared.DegradedStale // it is the answer, as long as it lives
-	DegradedError = shared.DegradedError // the read fails with firn.ErrSharedUnavailable
+	DegradedMiss  Degraded = iota // it is missing: a load fetches the value
+	DegradedStale                 // it is the answer, as long as it lives
+	DegradedError                 // the read fails with firn.ErrSharedUnavailable
 )
 
-// Call is how one call uses the tiers: see With.
-type Call = shared.Call
+// String is the way's name: miss, stale or error.
+func (d Degraded) String() string { return shared.Degraded(d).String() }
 
-// With gives the calls that are made with the context options of their own.
-func With(ctx context.Context, c Call) context.Context { return shared.WithCall(ctx, c) }
+// MarshalText is the way's name.
+func (d Degraded) MarshalText() ([]byte, error) { return shared.Degraded(d).MarshalText() }
+
+// UnmarshalText takes "miss", "stale" or "error".
+func (d *Degraded) UnmarshalText(text []byte) error { return (*shared.Degraded)(d).UnmarshalText(text) }
 
 // Validate returns an error that names the field, its value and what is wanted, if Open would.
 func (o Options) Validate() error {

@@ -18,14 +18,14 @@ const (
 )
 
 // Read reads a key. If there is a copy of version q.Have, 32 bytes are read first.
-func (t *Tier) Read(ctx context.Context, dst []byte, q shared.Query) (shared.Found, error) {
+func (t *sharedTier) Read(ctx context.Context, dst []byte, q shared.Query) (shared.Found, error) {
 	if q.Have != 0 {
 		return t.check(ctx, dst, q)
 	}
 	return t.readKey(ctx, dst, q)
 }
 
-func (t *Tier) readKey(ctx context.Context, dst []byte, q shared.Query) (f shared.Found, err error) {
+func (t *sharedTier) readKey(ctx context.Context, dst []byte, q shared.Query) (f shared.Found, err error) {
 	err = t.askOwner(ctx, t.names.Entry(q.Key), func(w *wire, slot int) error {
 		f, err = t.readFrom(ctx, w, slot, dst, q)
 		return err
@@ -33,7 +33,7 @@ func (t *Tier) readKey(ctx context.Context, dst []byte, q shared.Query) (f share
 	return f, err
 }
 
-func (t *Tier) readFrom(ctx context.Context, w *wire, slot int, dst []byte, q shared.Query) (shared.Found, error) {
+func (t *sharedTier) readFrom(ctx context.Context, w *wire, slot int, dst []byte, q shared.Query) (shared.Found, error) {
 	r := reading{t: t, w: w, name: t.names.Entry(q.Key), stamp: w.stamp(slot)}
 	limit := firstPiece
 	if q.Have != 0 {
@@ -60,7 +60,7 @@ func (t *Tier) readFrom(ctx context.Context, w *wire, slot int, dst []byte, q sh
 
 // reading is one key that is being read.
 type reading struct {
-	t     *Tier
+	t     *sharedTier
 	w     *wire
 	name  string
 	stamp shared.Stamp // of the epoch from before it was asked for
@@ -73,7 +73,7 @@ func (r *reading) piece(ctx context.Context, from, n int) ([]byte, error) {
 }
 
 // answer is the bytes of an answer, which nobody changes.
-func (t *Tier) answer(result *rueidis.RedisResult) ([]byte, error) {
+func (t *sharedTier) answer(result *rueidis.RedisResult) ([]byte, error) {
 	b, err := result.AsBytes()
 	t.count.bytesRead.Add(uint64(len(b)))
 	return b, err
@@ -127,7 +127,7 @@ func (r *reading) found(ctx context.Context, dst, b []byte, limit int) (shared.F
 }
 
 // open is the value of a whole entry, appended to f.Value. What is no entry is a miss.
-func (t *Tier) open(f shared.Found, b []byte) (shared.Found, error) {
+func (t *sharedTier) open(f shared.Found, b []byte) (shared.Found, error) {
 	h, value, ok := entry.Open(b)
 	f.Version = h.Version // of a long one that was written while it was read, another than before
 	err := errForeign
@@ -153,7 +153,7 @@ var errForeign = errors.New("not what a cache has written")
 
 // longest is how long a value may lie on the server. Compression is used where it saves
 // something.
-func (t *Tier) longest() int64 { return int64(t.o.MaxValueBytes) }
+func (t *sharedTier) longest() int64 { return int64(t.o.MaxValueBytes) }
 
 // rest reads what is behind the first bytes of a long entry. The pieces are of one version if
 // that is the entry's afterwards, too; otherwise it was written meanwhile, and is read anew by

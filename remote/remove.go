@@ -9,7 +9,7 @@ import (
 )
 
 // Remove removes an entry. With an error it may not have been removed.
-func (t *Tier) Remove(ctx context.Context, key []byte, expect shared.Expect) error {
+func (t *sharedTier) Remove(ctx context.Context, key []byte, expect shared.Expect) error {
 	name := t.names.Entry(key)
 	return t.askOwner(ctx, name, func(w *wire, _ int) error {
 		t.count.writes.Add(1)

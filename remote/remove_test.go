@@ -51,7 +51,7 @@ func withoutHeartbeat(t *testing.T, addr string, n *network) opened {
 	if err := o.wire.connect(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	return opened{Tier: o, store: newStore()}
+	return opened{sharedTier: o, store: newStore()}
 }
 
 // A removal that failed is not done later, when others have written the key: the caller has the

@@ -149,3 +149,6 @@ func (l seen) EpochChanged() {
 	l.s.epochs++
 	l.s.more.Broadcast()
 }
+
+// Shared is the tier for firn.Options.Shared.
+func (s *seam) Shared() shared.Tier { return s }

@@ -74,7 +74,7 @@ func (c *conn) dialer(within context.Context) func(context.Context, string, *net
 }
 
 // dial connects to an address, with TLS if the options say so.
-func (t *Tier) dial(ctx context.Context, addr string) (net.Conn, error) {
+func (t *sharedTier) dial(ctx context.Context, addr string) (net.Conn, error) {
 	dial := t.o.Dial
 	if dial == nil {
 		d := net.Dialer{KeepAlive: -1} // the heartbeat notices sooner

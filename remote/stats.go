@@ -7,7 +7,7 @@ import (
 )
 
 // Stats adds the tier's own figures.
-func (t *Tier) Stats(s *shared.Stats) {
+func (t *sharedTier) Stats(s *shared.Stats) {
 	c := &t.count
 	s.Invalidations += c.invalidations.Load()
 	s.Epochs += c.epochs.Load()

@@ -14,10 +14,8 @@ import (
 	"github.com/firncache/firn/remote/internal/entry"
 )
 
-// Tier is a tier that processes share: give it to firn.Options.Shared. The cache's Close closes
-// it. Its methods are for the cache.
-type Tier struct {
-	given  Options
+// sharedTier is a Tier as its cache sees it.
+type sharedTier struct {
 	o      Options // with the defaults
 	names  entry.Names
 	rhythm rhythm
@@ -62,29 +60,14 @@ type counters struct {
 	bytesRead, bytesWritten atomic.Uint64 // of entries, envelopes and compression included
 }
 
-var _ shared.Tier = (*Tier)(nil)
+var _ shared.Tier = (*sharedTier)(nil)
 
 // localTiers are the store's.
 type localTiers struct{ shared.Local }
 
-// Open makes a tier for firn.Options.Shared. It fails if Validate does, and speaks to nobody:
-// the tier begins its work with firn.Open, and ends it with the Close of that cache, which is
-// the only one that it serves.
-//
-// firn.Open fails if the server says what waiting does not mend: of a wrong password, a user
-// without the rights that are needed, a certificate that is not valid, a replica, a sentinel. If
-// the server cannot be reached it does not fail: the cache begins with the shared tier
-// unavailable, which connects by itself when it can.
-func Open(o Options) (*Tier, error) {
-	if err := o.Validate(); err != nil {
-		return nil, err
-	}
-	return newTier(o), nil
-}
-
-func newTier(given Options) *Tier {
+func newTier(given Options) *sharedTier {
 	o := given.withDefaults()
-	t := &Tier{given: given, o: o, names: entry.Names{Prefix: o.Namespace + ":"}, rhythm: rhythmOf(o.Staleness), done: make(chan struct{})}
+	t := &sharedTier{o: o, names: entry.Names{Prefix: o.Namespace + ":"}, rhythm: rhythmOf(o.Staleness), done: make(chan struct{})}
 	t.dialing, t.stopDial = context.WithCancelCause(context.Background())
 	t.large = make(chan struct{}, maxLarge)
 	t.checks.Now = bootNanos
@@ -93,11 +76,8 @@ func newTier(given Options) *Tier {
 	return t
 }
 
-// Options are those that the tier was opened with.
-func (t *Tier) Options() Options { return t.given }
-
 // advance is the clock of Trust.
-func (t *Tier) advance() {
+func (t *sharedTier) advance() {
 	trust := t.trust.Load()
 	tick := time.NewTicker(t.rhythm.tick)
 	defer tick.Stop()
@@ -114,7 +94,7 @@ func (t *Tier) advance() {
 func bootMillis() int64 { return bootNanos() / int64(time.Millisecond) }
 
 // local is the store's side; nil before Open.
-func (t *Tier) local() shared.Local {
+func (t *sharedTier) local() shared.Local {
 	if l := t.below.Load(); l != nil {
 		return l.Local
 	}
@@ -122,19 +102,19 @@ func (t *Tier) local() shared.Local {
 }
 
 // timeoutOf is how long a request may take that sends or gets so many bytes.
-func (t *Tier) timeoutOf(bytes int) time.Duration {
+func (t *sharedTier) timeoutOf(bytes int) time.Duration {
 	return t.o.Timeout * time.Duration(1+bytes>>20)
 }
 
 // Policy is how the store uses the tier.
-func (t *Tier) Policy() shared.Policy {
+func (t *sharedTier) Policy() shared.Policy {
 	return shared.Policy{
 		Fingerprint: fmt.Sprintf("%s envelope=%d", t.names.Prefix, entry.Format),
-		CopyTTL:     t.o.CopyTTL, Bound: t.rhythm.bound, Degraded: t.o.Degraded, SoftTimeout: t.o.SoftTimeout, Log: t.o.Log,
+		CopyTTL:     t.o.CopyTTL, Bound: t.rhythm.bound, Degraded: shared.Degraded(t.o.Degraded), SoftTimeout: t.o.SoftTimeout, Log: t.o.Log,
 	}
 }
 
-func (t *Tier) noteConnected(w *wire, c *conn) {
+func (t *sharedTier) noteConnected(w *wire, c *conn) {
 	first := t.count.connects.Add(1) == 1
 	if !first {
 		t.count.reconnects.Add(1)
@@ -147,7 +127,7 @@ func (t *Tier) noteConnected(w *wire, c *conn) {
 	log("firn/remote: connected", "server", w.addr, "version", c.server.name+" "+c.server.version, "tracking", c.server.tracking)
 }
 
-func (t *Tier) noteFailed(w *wire, err error) {
+func (t *sharedTier) noteFailed(w *wire, err error) {
 	if t.cluster != nil {
 		t.cluster.seek()
 	}
@@ -158,14 +138,14 @@ func (t *Tier) noteFailed(w *wire, err error) {
 }
 
 // noteMap is called when a server's answer about the cluster cannot be used.
-func (t *Tier) noteMap(w *wire, err error) {
+func (t *sharedTier) noteMap(w *wire, err error) {
 	if said := causeOf(err); w.lastError.Swap(said) != said {
 		t.o.Log.Warn("firn/remote: no map of the cluster", "server", w.addr, "err", err)
 	}
 }
 
 // noteRefused logs that a server refuses requests: once in a minute for each reason, as OOM.
-func (t *Tier) noteRefused(w *wire, err error) {
+func (t *sharedTier) noteRefused(w *wire, err error) {
 	reason, _, _ := strings.Cut(err.Error(), " ")
 	now := bootNanos()
 	if last, ok := w.refusals.Load(reason); ok && now-last.(int64) < int64(time.Minute) {
@@ -190,7 +170,7 @@ func causeOf(err error) string {
 }
 
 // noteUnstored counts a loaded value that was not stored, and logs it, once in a minute at most.
-func (t *Tier) noteUnstored() {
+func (t *sharedTier) noteUnstored() {
 	lost, now := t.count.leasesLost.Add(1), bootNanos()
 	if last := t.saidLost.Load(); (last == 0 || now-last > int64(time.Minute)) && t.saidLost.CompareAndSwap(last, now) {
 		t.o.Log.Warn("firn/remote: a loaded value is not stored, as its lease is gone: its key was written or removed since, "+
@@ -198,7 +178,7 @@ func (t *Tier) noteUnstored() {
 	}
 }
 
-func (t *Tier) noteLost(w *wire) {
+func (t *sharedTier) noteLost(w *wire) {
 	t.o.Log.Warn("firn/remote: connection lost", "server", w.addr)
 	t.noteEpoch()
 }

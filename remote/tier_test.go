@@ -60,22 +60,32 @@ func (s *store) wait(t *testing.T, what string, told func() bool) {
 
 // opened is a tier in use.
 type opened struct {
-	*Tier
+	*sharedTier
 	store *store
 	trust *shared.Trust
+	given Options
+}
+
+// openTier is Open, for what the cache sees.
+func openTier(o Options) (*sharedTier, error) {
+	t, err := Open(o)
+	if err != nil {
+		return nil, err
+	}
+	return t.tier, nil
 }
 
 // open opens a tier on servers, and closes it with the test.
 func open(t *testing.T, o Options, addrs ...string) opened {
 	t.Helper()
-	return openTuned(t, o, func(*Tier) {}, addrs...)
+	return openTuned(t, o, func(*sharedTier) {}, addrs...)
 }
 
 // unnoticed is a tier that takes no silence for a loss.
-func unnoticed(tier *Tier) { tier.rhythm.silence = time.Hour }
+func unnoticed(tier *sharedTier) { tier.rhythm.silence = time.Hour }
 
 // openTuned is open with a change of what follows from the options.
-func openTuned(t *testing.T, o Options, tune func(*Tier), addrs ...string) opened {
+func openTuned(t *testing.T, o Options, tune func(*sharedTier), addrs ...string) opened {
 	t.Helper()
 	o.Addrs = addrs
 	if o.Namespace == "" {
@@ -85,7 +95,7 @@ func openTuned(t *testing.T, o Options, tune func(*Tier), addrs ...string) opene
 		o.Timeout = servertest.Patience
 	}
 	o.Log = slog.New(slog.NewTextHandler(t.Output(), nil))
-	tier, err := Open(o)
+	tier, err := openTier(o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -97,7 +107,7 @@ func openTuned(t *testing.T, o Options, tune func(*Tier), addrs ...string) opene
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { tier.Close(context.Background()) })
-	return opened{tier, s, trust}
+	return opened{tier, s, trust, o}
 }
 
 func (o opened) set(t *testing.T, key, value string) shared.Written {
@@ -148,6 +158,6 @@ func TestReadsWhatAnotherWrites(t *testing.T) {
 }
 
 func (o opened) stats() (s shared.Stats) {
-	o.Tier.Stats(&s)
+	o.sharedTier.Stats(&s)
 	return s
 }

@@ -52,7 +52,7 @@ func TestNoTokenOnAFullServer(t *testing.T) {
 	s := servertest.Start(t, servertest.Options{})
 	s.Do("CONFIG", "SET", "maxmemory", "1")
 	var log strings.Builder
-	o := openTuned(t, Options{}, func(tier *Tier) { tier.o.Log = quietly(&log) }, s.Addr)
+	o := openTuned(t, Options{}, func(tier *sharedTier) { tier.o.Log = quietly(&log) }, s.Addr)
 	o.trusted(t)
 	for range 2 {
 		_, err := o.Write(t.Context(), shared.Entry{Key: []byte("k"), Value: []byte("v")}, shared.Anything)
@@ -72,7 +72,7 @@ func TestNoTokenOnAFullServer(t *testing.T) {
 
 // The password of a URL is not part of an error.
 func TestURLIsNotEchoed(t *testing.T) {
-	_, err := Open(Options{Addrs: []string{"redis://user:hush@sh@cache:6379"}, Namespace: "test"})
+	_, err := openTier(Options{Addrs: []string{"redis://user:hush@sh@cache:6379"}, Namespace: "test"})
 	if err == nil || strings.Contains(err.Error(), "hush") || !strings.Contains(err.Error(), "@cache:6379") {
 		t.Errorf("%v", err)
 	}

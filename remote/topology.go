@@ -11,7 +11,7 @@ import (
 // probe connects to the first server that can be reached, once, and returns an error that
 // waiting does not mend. If none can be, the tier is ready for a cluster, of which a server that
 // turns out to be in none is the only one.
-func (t *Tier) probe() error {
+func (t *sharedTier) probe() error {
 	for _, addr := range t.o.Addrs {
 		c, err := dialConn(t.dialing, newWire(t, addr))
 		var f fatal
@@ -33,7 +33,7 @@ func (t *Tier) probe() error {
 }
 
 // slots is how many slots there are.
-func (t *Tier) slots() int {
+func (t *sharedTier) slots() int {
 	if t.cluster == nil {
 		return 1
 	}
@@ -41,7 +41,7 @@ func (t *Tier) slots() int {
 }
 
 // owners are those to the servers that own the slots.
-func (t *Tier) owners() []*wire {
+func (t *sharedTier) owners() []*wire {
 	if t.cluster == nil {
 		return []*wire{t.wire}
 	}
@@ -50,7 +50,7 @@ func (t *Tier) owners() []*wire {
 
 // route is the way to the server that owns a key, and the key's slot. It is asked again after
 // the server has answered that it is not the owner.
-func (t *Tier) route(ctx context.Context, name string) (w *wire, slot int, err error) {
+func (t *sharedTier) route(ctx context.Context, name string) (w *wire, slot int, err error) {
 	if t.cluster == nil {
 		return t.wire, 0, nil
 	}
@@ -70,7 +70,7 @@ const (
 // is to be asked, question is called again with a wire to that one, which gives no stamps until
 // that server has said that the slot is its own. So question makes its commands each time, and
 // takes the wire's stamp before.
-func (t *Tier) askOwner(ctx context.Context, name string, question func(w *wire, slot int) error) error {
+func (t *sharedTier) askOwner(ctx context.Context, name string, question func(w *wire, slot int) error) error {
 	w, slot, err := t.route(ctx, name)
 	if err != nil {
 		return err
@@ -106,7 +106,7 @@ func (t *Tier) askOwner(ctx context.Context, name string, question func(w *wire,
 }
 
 // rest waits. It reports false if the context ends first, or the tier is closed.
-func (t *Tier) rest(ctx context.Context, d time.Duration) bool {
+func (t *sharedTier) rest(ctx context.Context, d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {

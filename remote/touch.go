@@ -12,7 +12,7 @@ const maxTouches = 8
 
 // Touch writes an entry again with another deadline. One that has ended is not found, though it
 // may be there for its grace.
-func (t *Tier) Touch(ctx context.Context, key []byte, deadline int64) (written shared.Written, err error) {
+func (t *sharedTier) Touch(ctx context.Context, key []byte, deadline int64) (written shared.Written, err error) {
 	for range maxTouches {
 		f, err := t.Read(ctx, nil, shared.Query{Key: key})
 		if err != nil {

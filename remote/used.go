@@ -19,7 +19,7 @@ const (
 	maxTouched  = 1 << 10 // numbers at a time
 )
 
-func (t *Tier) touchAlways() {
+func (t *sharedTier) touchAlways() {
 	tick := time.NewTicker(keyTouch)
 	defer tick.Stop()
 	evicted, evicting := uint64(0), false
@@ -41,7 +41,7 @@ func (t *Tier) touchAlways() {
 }
 
 // evictions is how many keys the servers have evicted.
-func (t *Tier) evictions(ctx context.Context) (sum uint64) {
+func (t *sharedTier) evictions(ctx context.Context) (sum uint64) {
 	for _, w := range t.owners() {
 		info, _ := w.do(ctx, command("INFO", "stats")).ToString()
 		n, _ := strconv.ParseUint(infoField(info, "evicted_keys"), 10, 64)
@@ -51,7 +51,7 @@ func (t *Tier) evictions(ctx context.Context) (sum uint64) {
 }
 
 // touchKeys reads the first byte of keys, once each.
-func (t *Tier) touchKeys(keys [][]byte) {
+func (t *sharedTier) touchKeys(keys [][]byte) {
 	once := map[string]bool{}
 	for _, key := range keys {
 		once[t.names.Entry(key)] = true

@@ -16,7 +16,7 @@ import (
 // wire is the way to one primary. It has one connection at a time, makes another when that is
 // lost, and fails what is asked of it in between. do and doMulti are the only doors.
 type wire struct {
-	t    *Tier
+	t    *sharedTier
 	addr string
 
 	via   *wire         // if set, this one is a guided wire to it
@@ -46,7 +46,7 @@ type wireState struct {
 	changed chan struct{} // closed when this is not the state any more; nil when up or down
 }
 
-func newWire(t *Tier, addr string) *wire {
+func newWire(t *sharedTier, addr string) *wire {
 	w := &wire{t: t, addr: addr, done: make(chan struct{}), poked: make(chan struct{}, 1), checking: make(chan struct{}, maxChecks)}
 	w.presence.changed = w.notePresence
 	w.state.Store(&wireState{err: errNotConnected})

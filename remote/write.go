@@ -12,7 +12,7 @@ import (
 
 // Write writes an entry. A value that is too large is not written; what there was is removed, so
 // that nobody takes it for the latest.
-func (t *Tier) Write(ctx context.Context, e shared.Entry, expect shared.Expect) (written shared.Written, err error) {
+func (t *sharedTier) Write(ctx context.Context, e shared.Entry, expect shared.Expect) (written shared.Written, err error) {
 	s, err := t.seal(e)
 	if err != nil {
 		return written, errors.Join(err, t.Remove(ctx, e.Key, expect))
@@ -34,7 +34,7 @@ func (t *Tier) Write(ctx context.Context, e shared.Entry, expect shared.Expect) 
 	return written, err
 }
 
-func (t *Tier) writeTo(ctx context.Context, w *wire, slot int, name string, s sealed, expect shared.Expect) (shared.Written, error) {
+func (t *sharedTier) writeTo(ctx context.Context, w *wire, slot int, name string, s sealed, expect shared.Expect) (shared.Written, error) {
 	if len(s.envelope) > nextPiece {
 		release, err := w.enterLarge(ctx, len(s.envelope))
 		if err != nil {
@@ -52,7 +52,7 @@ func (t *Tier) writeTo(ctx context.Context, w *wire, slot int, name string, s se
 	return written, err
 }
 
-func (t *Tier) writeIf(ctx context.Context, w *wire, name string, s sealed, expect shared.Expect) error {
+func (t *sharedTier) writeIf(ctx context.Context, w *wire, name string, s sealed, expect shared.Expect) error {
 	if !expect.Any {
 		return w.setIf(ctx, name, expect, s.envelope, s.px)
 	}

@@ -320,3 +320,6 @@ func (t *Tier) toLocal(deadline int64) int64 {
 	}
 	return max(deadline-offset, 1)
 }
+
+// Shared is the tier for firn.Options.Shared.
+func (t *Tier) Shared() shared.Tier { return t }
