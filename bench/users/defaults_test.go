@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"runtime/debug"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -12,6 +13,7 @@ import (
 	"github.com/maypok86/otter/v2"
 
 	"github.com/firncache/firn"
+	"github.com/firncache/firn/bench/samples"
 )
 
 // BenchmarkDefaults is what a new user sees: structs as people write them, in Typed with nothing
@@ -130,16 +132,27 @@ func (w *defaultsOf[V]) run(b *testing.B, c plainCache[V], keys []string) {
 	for range len(order) { // warm
 		work(&at)
 	}
-	b.ReportAllocs()
-	b.ResetTimer()
 	b.SetParallelism(w.perProc)
 	var seed atomic.Uint32
-	b.RunParallel(func(pb *testing.PB) {
+	measured(b, func(pb *testing.PB) {
 		at := seed.Add(1) * 7919
 		for pb.Next() {
 			work(&at)
 		}
 	})
+}
+
+// measured runs the body in parallel, and reports beside the time the processor's, and how much
+// memory is resident, that of the keys and their order included.
+func measured(b *testing.B, body func(pb *testing.PB)) {
+	debug.FreeOSMemory()
+	b.ReportAllocs()
+	b.ResetTimer()
+	before := samples.OwnSeconds()
+	b.RunParallel(body)
+	b.StopTimer()
+	b.ReportMetric((samples.OwnSeconds()-before)*1e9/float64(b.N), "cpu-ns/op")
+	b.ReportMetric(float64(samples.RSS())/(1<<20), "MiB")
 }
 
 func zipf(n, entries int) []int {
@@ -211,10 +224,8 @@ func limiters(b *testing.B) {
 		for _, n := range order { // warm
 			count(keys[n])
 		}
-		b.ReportAllocs()
-		b.ResetTimer()
 		var seed atomic.Uint32
-		b.RunParallel(func(pb *testing.PB) {
+		measured(b, func(pb *testing.PB) {
 			for at := seed.Add(1) * 7919; pb.Next(); at++ {
 				count(keys[order[at%uint32(len(order))]])
 			}
