@@ -100,23 +100,10 @@ func (g *Group) start(call *loaderCall, load loader, why purpose) (n int) {
 	return len(absent)
 }
 
-// growStack makes room for the calls of run while the goroutine's stack is empty. A stack that
-// grows on its way is copied frame by frame: that was a sixth of a load's time.
-//
-//go:noinline
-func growStack() {
-	var room [5 << 10]byte
-	keepFrame(&room)
-}
-
-//go:noinline
-func keepFrame(*[5 << 10]byte) {}
-
 // run calls the loader when it is its turn, stores the result unless
 // something newer came, and wakes the callers. Until it has, the hard timeout and
 // Close wake them at once.
 func (g *Group) run(call *loaderCall) {
-	growStack()
 	if g.store.HasShared() && !g.askShared(call) {
 		call.evicted.Notify()
 		return
