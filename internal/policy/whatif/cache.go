@@ -55,7 +55,7 @@ func (c *cache) holds(i uint16) bool          { return i != 0 && c.table.lives[i
 func (c *cache) has(i uint16, now int64) bool { return c.holds(i) && !c.expired(i, now) }
 
 // expired reports whether the deadline of a key that the cache holds has passed.
-func (c *cache) expired(i uint16, now int64) bool { return c.table.past(c.deadlines[i], now) }
+func (c *cache) expired(i uint16, now int64) bool { return c.table.past(c.deadlines.of(i), now) }
 
 // read notes a read of a key that the cache has.
 func (c *cache) read(i uint16) {
@@ -94,7 +94,7 @@ func (c *cache) each(l policy.Lane, f func(i uint16)) {
 // that comes to its lane's tail: a lane is linked in one direction.
 func (c *cache) insert(i uint16, deadline uint32, now int64) {
 	size := c.sizeOf(i)
-	c.deadlines[i] = deadline
+	c.deadlines.set(i, deadline)
 	if c.holds(i) {
 		c.tuner.Request(mix(c.table.hashes[i]), c.entries(), c.filling, false)
 		c.state[i] = c.state[i]&inMain | again
@@ -147,8 +147,31 @@ func (c *cache) stamp(l policy.Lane) uint32 {
 	if c.lanes[l].keys == 0 {
 		return c.ghosts.Clock()
 	}
-	return c.stamps[c.lanes[l].oldest]
+	clock := c.ghosts.Clock()
+	return clock - uint32(uint16(clock)-c.stamps[c.lanes[l].oldest])
 }
+
+// ageStamps has no stamp be further back than its 16 bits reach.
+func (c *cache) ageStamps() {
+	clock := uint16(c.ghosts.Clock())
+	if clock%agedEvery != 0 {
+		return
+	}
+	for l := range c.lanes {
+		c.each(policy.Lane(l), func(i uint16) {
+			if clock-c.stamps[i] > mostAge {
+				c.stamps[i] = clock - mostAge
+			}
+		})
+	}
+}
+
+// A tail that came mostAge evictions ago has been there for longer than any ghost is remembered. With the
+// evictions until it is looked at again that is below 1<<16.
+const (
+	mostAge   = 3 << 14
+	agedEvery = 1 << 13
+)
 
 // evictOne works off one key at a tail.
 func (c *cache) evictOne(now int64) {
@@ -171,6 +194,7 @@ func (c *cache) evictOne(now int64) {
 	if to == policy.None {
 		c.ghosts.Evict(from, mix(c.table.hashes[i]))
 		c.forget(i)
+		c.ageStamps()
 		return
 	}
 	c.push(to, i, frequency)
@@ -191,7 +215,7 @@ func (c *cache) forget(i uint16) {
 
 func (c *cache) push(to policy.Lane, i uint16, frequency uint8) {
 	l := &c.lanes[to]
-	c.stamps[i], c.next[i], c.state[i] = c.ghosts.Clock(), 0, frequency
+	c.stamps[i], c.next[i], c.state[i] = uint16(c.ghosts.Clock()), 0, frequency
 	if to == policy.Main {
 		c.state[i] |= inMain
 	}

@@ -114,7 +114,7 @@ func (g *group) point(z *size, r *ring, first int) Point {
 	misses, deviation, off := c.estimate()
 	misses = min(misses, reads)
 	p.MissRatio = ratio(misses, reads)
-	p.Error = errorOf(ratio(deviation, reads), ratio(off, reads), p.Keys)
+	p.Error = errorOf(ratio(deviation, reads), ratio(off, reads), p.MissRatio-ratio(c.real.misses, reads), p.Keys)
 	if z.pieces[0].tuner == untuned && z != g.control {
 		p.Error = math.Hypot(p.Error, choiceError)
 	}
@@ -176,15 +176,15 @@ func byteRatio(misses, reads, missBytes, hitBytes float64) float64 {
 }
 
 // errorOf is the error of a miss ratio in 19 of 20 cases: by its standard deviation over the parts, by how
-// far the control is off, by the keys behind it, and by what the cache does otherwise than any
-// miniature. The factors are fitted to traces: see TestTraces.
-func errorOf(deviation, off float64, keys int) float64 {
-	return math.Sqrt(18*deviation*deviation + 1.3*off*off + 0.03/float64(max(keys, 1)) + 0.009*0.009)
+// far the control is off, by how far it is from what the cache itself misses, by the keys behind it, and
+// by what the cache does otherwise than any miniature. The factors are fitted to traces: see TestTraces.
+func errorOf(deviation, off, gap float64, keys int) float64 {
+	return math.Sqrt(14.6*deviation*deviation + 1.05*off*off + 0.032*gap*gap + 0.024/float64(max(keys, 1)) + 0.008*0.008)
 }
 
 // choiceError is for a size that has the setting of the cache, and would choose another one perhaps:
 // fitted, too.
-const choiceError = 0.014
+const choiceError = 0.0125
 
 // addHeavy adds to the errors what heavy records bring: that so few of them are in a sample that
 // their share of the bytes is not known.
@@ -201,4 +201,4 @@ func (c *Curve) addHeavy(heavy *[len(Factors)]float64) {
 
 // heavyError is what an error of 1 in the part of the bytes that heavy records take beyond what counts
 // of them is worth: fitted, too.
-const heavyError = 1.2
+const heavyError = 1.1

@@ -37,7 +37,8 @@
 // # What bounds it
 //
 // Memory: the first records show how large they are, and so at which rate the largest size has room in
-// the table. When the table gets full the sample becomes a little smaller. Time: one
+// the table. When the table gets full the sample becomes a little smaller. Deadlines take a quarter of
+// it: the first record that has one makes the samples begin again, with room for them. Time: one
 // event in 64 is timed, and the sample becomes smaller if events take more than their share of
 // the time that passes on the cache's clock. When there is memory and time for more, a sample grows, and
 // its sizes fill again.

@@ -18,7 +18,7 @@ type ttlCache struct {
 }
 
 func newTTLCache(bytes, ttl int64, keys int) *ttlCache {
-	c := &ttlCache{group: newGroupOf([]float64{1}, 1<<16-2, mostTunerKeys), ttl: ttl, until: make([]int64, keys)}
+	c := &ttlCache{group: newGroupOf([]float64{1}, 1<<16-2, mostTunerKeys, true), ttl: ttl, until: make([]int64, keys)}
 	c.stored = firstRecords
 	c.setBytes(bytes)
 	return c

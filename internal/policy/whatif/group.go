@@ -13,6 +13,7 @@ type group struct {
 	sizes       []size
 	control     *size // the present one
 	rate        rate
+	memory      int     // in bytes, that it may take
 	bytes       int64   // that the cache has for records
 	weight      float64 // what a request of the sample stands for
 	stored      int     // records, up to firstRecords
@@ -29,15 +30,27 @@ type group struct {
 }
 
 // newGroup makes sizes of so many times the present one, in about so many bytes.
-func newGroup(factors []float64, bytes int) *group {
+func newGroup(factors []float64, bytes int, expires bool) *group {
 	largest, sum := factors[len(factors)-1], 0.0
 	for _, f := range factors {
 		sum += f
 	}
 	tunerKeys := tunerKeysIn(float64(bytes) / tunerShare / float64(len(factors)*pieces))
 	perKey := float64(tableKeyBytes+len(factors)*laneKeyBytes) + ghostsPerEntry*policy.GhostBytes*sum/largest
+	if expires {
+		perKey += float64((1 + len(factors)) * deadlineBytes)
+	}
 	n := int((float64(bytes)/rounding - fixedBytes(len(factors), tunerKeys)) / perKey)
-	return newGroupOf(factors, min(n, math.MaxUint16-1), tunerKeys)
+	g := newGroupOf(factors, min(n, math.MaxUint16-1), tunerKeys, expires)
+	g.memory = bytes
+	return g
+}
+
+func (g *group) factors() (all []float64) {
+	for n := range g.sizes {
+		all = append(all, g.sizes[n].factor)
+	}
+	return all
 }
 
 // fixedBytes is the memory that a group of so many sizes takes without keys in its table.
@@ -63,10 +76,10 @@ func bytesOf[T any]() int { return int(reflect.TypeFor[T]().Size()) }
 // rounding is how many times the requested memory is taken: an allocator has some sizes.
 const rounding = 1.07
 
-// newGroupOf makes sizes in a table of so many keys.
-func newGroupOf(factors []float64, n, tunerKeys int) *group {
+// newGroupOf makes sizes in a table of so many keys, which may have deadlines or not.
+func newGroupOf(factors []float64, n, tunerKeys int, expires bool) *group {
 	largest := factors[len(factors)-1]
-	g := &group{table: newTable(n), rate: newRate(1), weight: 1, chosen: untuned.Setting(), sizes: make([]size, len(factors))}
+	g := &group{table: newTable(n, expires), rate: newRate(1), weight: 1, chosen: untuned.Setting(), sizes: make([]size, len(factors))}
 	for i, f := range factors {
 		g.sizes[i].init(g.table, &g.chosen, 1<<i, f, f/largest, tunerKeys)
 		if f == 1 {
@@ -132,7 +145,7 @@ func (g *group) read(e event, found bool) {
 		g.table.lives[i] |= missed
 	case i != 0:
 		deadline := g.table.ticks(e.deadline, g.now)
-		if deadline != g.table.deadlines[i] { // it was moved, and not by a load
+		if deadline != g.table.deadlines.of(i) { // it was moved, and not by a load
 			g.moveDeadline(i, e, deadline, false)
 		}
 		g.update(i, e, deadline)
@@ -180,14 +193,14 @@ func (g *group) fill(e event) {
 			return
 		}
 		g.table.sizes[i] = e.size
-		g.table.deadlines[i] = g.table.ticks(e.deadline, g.now)
+		g.table.deadlines.set(i, g.table.ticks(e.deadline, g.now))
 	}
 	g.table.lives[i] |= held
 	for n := range g.sizes {
 		z := &g.sizes[n]
 		if c := &z.pieces[e.piece]; c.has(i, g.now) {
 			c.makeRoom(0, g.now)
-		} else if z.insert(e.piece, i, g.table.deadlines[i], g.now) {
+		} else if z.insert(e.piece, i, g.table.deadlines.of(i), g.now) {
 			z.tallies[g.window].insert(g.weight, e.size)
 		}
 	}
@@ -202,7 +215,8 @@ func (g *group) update(i uint16, e event, deadline uint32) {
 			c.resize(i, e.size)
 		}
 	}
-	g.table.sizes[i], g.table.deadlines[i] = e.size, deadline
+	g.table.sizes[i] = e.size
+	g.table.deadlines.set(i, deadline)
 }
 
 // moveDeadline gives a key another deadline in all sizes that hold it, except those, with live, in which
@@ -210,7 +224,7 @@ func (g *group) update(i uint16, e event, deadline uint32) {
 func (g *group) moveDeadline(i uint16, e event, deadline uint32, live bool) {
 	for n := range g.sizes {
 		if c := &g.sizes[n].pieces[e.piece]; c.holds(i) && !(live && c.expired(i, g.now)) {
-			c.deadlines[i] = deadline
+			c.deadlines.set(i, deadline)
 		}
 	}
 }

@@ -287,7 +287,7 @@ const (
 func TestModel(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		g := newGroupOf([]float64{0.5, 1, 2}, modelKeys*3, modelTunerKeys)
+		g := newGroupOf([]float64{0.5, 1, 2}, modelKeys*3, modelTunerKeys, true)
 		g.stored = firstRecords
 		m := newModel(g)
 		hash := rapid.Uint64Range(0, modelKeys-1)

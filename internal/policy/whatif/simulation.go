@@ -36,6 +36,7 @@ type Simulation struct {
 	room         float64 // times as much, the least of these
 	wait         int     // so many such verdicts, before a sample grows
 	grown        bool    // one has, since one last became smaller
+	expires      bool    // a record had a deadline
 }
 
 // smallGroup is the part of the memory, in percent, that the group of the small factors has: half the
@@ -65,7 +66,7 @@ func NewTimed(bytes int, share float64, stopwatch func() time.Duration) *Simulat
 		large = large[:len(large)-1]
 	}
 	s := &Simulation{
-		groups: [2]*group{newGroup(small, bytes*smallGroup/100), newGroup(large, bytes-bytes*smallGroup/100)},
+		groups: [2]*group{newGroup(small, bytes*smallGroup/100, false), newGroup(large, bytes-bytes*smallGroup/100, false)},
 		room:   mostChange, wait: roomyVerdicts, budget: budget{share: share, stopwatch: stopwatch, cost: firstCost},
 	}
 	s.setMask()
@@ -132,6 +133,9 @@ func (s *Simulation) note(e event, now int64, a action, found bool) {
 	}
 	defer s.mu.Unlock()
 	s.follow(now)
+	if e.deadline != 0 && !s.expires {
+		s.keepDeadlines()
+	}
 	timed, start := s.budget.count(), time.Duration(0)
 	if timed {
 		start = s.budget.stopwatch()
@@ -192,6 +196,22 @@ func (s *Simulation) keepToBudget() {
 		}
 	}
 	s.roomy, s.room = 0, mostChange
+}
+
+// keepDeadlines begins again with samples whose keys have deadlines: about as much smaller as that takes
+// memory.
+func (s *Simulation) keepDeadlines() {
+	s.expires = true
+	for i, was := range s.groups {
+		g := newGroup(was.factors(), was.memory, true)
+		g.chosen, g.stored, g.storedBytes, g.window = was.chosen, was.stored, was.storedBytes, was.window
+		if was.rate.share < 1 {
+			g.setRate(was.rate.share * float64(g.table.room()) / float64(was.table.room()))
+		}
+		g.setBytes(was.bytes)
+		s.groups[i] = g
+	}
+	s.restart()
 }
 
 // leastShare of the keys is in a group's sample, however long that takes: where callers wait, as many

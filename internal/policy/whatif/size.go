@@ -23,17 +23,17 @@ const pieces = 4
 
 // columns are what the pieces of a size know of each key.
 type columns struct {
-	deadlines []uint32 // in ticks, as the table has them: a larger cache would not have loaded again what it had
-	stamps    []uint32 // the ghosts' clock when it came into its lane
-	next      []uint16 // towards the newer end of its lane
-	state     []uint8  // its frequency, inMain and again
+	deadlines deadlines // not the table's: a larger cache would not have loaded again what it had
+	stamps    []uint16  // the ghosts' clock when it came into its lane: see cache.stamp
+	next      []uint16  // towards the newer end of its lane
+	state     []uint8   // its frequency, inMain and again
 }
 
 // init makes a size over the keys of a table.
 func (z *size) init(t *table, chosen *policy.Setting, bit uint8, factor, ofLargest float64, tunerKeys int) {
 	n := t.room()
 	z.factor = factor
-	z.lanes = &columns{deadlines: make([]uint32, n+1), stamps: make([]uint32, n+1), next: make([]uint16, n+1), state: make([]uint8, n+1)}
+	z.lanes = &columns{deadlines: newDeadlines(n+1, t.deadlines != nil), stamps: make([]uint16, n+1), next: make([]uint16, n+1), state: make([]uint8, n+1)}
 	for p := range z.pieces {
 		z.pieces[p].init(t, z.lanes, chosen, bit, int(float64(n)*ofLargest/pieces), tunerKeys)
 	}
@@ -46,7 +46,7 @@ func (z *size) bytesTaken() (n int) {
 			n += int(tunerBytes(z.pieces[p].tuner))
 		}
 	}
-	return n + sizeBytes + len(z.lanes.next)*laneKeyBytes
+	return n + sizeBytes + len(z.lanes.next)*laneKeyBytes + len(z.lanes.deadlines)*deadlineBytes
 }
 
 func (z *size) entries() (n int64) {

@@ -24,7 +24,7 @@ type beside struct {
 }
 
 func newBeside(t *testing.T, memory int, bytes int64) *beside {
-	b := &beside{t: t, bytes: bytes, each: time.Microsecond / 2, cache: newGroupOf([]float64{1}, 1<<16-2, mostTunerKeys)}
+	b := &beside{t: t, bytes: bytes, each: time.Microsecond / 2, cache: newGroupOf([]float64{1}, 1<<16-2, mostTunerKeys, true)}
 	b.cache.stored = firstRecords
 	b.Simulation = NewTimed(memory, 1, func() time.Duration { b.watch += b.each; return b.watch })
 	b.sync()
@@ -179,7 +179,7 @@ func TestChanges(t *testing.T) {
 			}
 			return b.reads(60_000, true, 1000, b.zipf(50_000))
 		},
-		"20 times the memory": func(b *beside) Curve { b.bytes *= 20; return b.reads(200_000, true, 1000, b.zipf(50_000)) },
+		"20 times the memory": func(b *beside) Curve { b.bytes *= 20; return b.reads(250_000, true, 1000, b.zipf(50_000)) },
 		"other keys": func(b *beside) Curve {
 			next := b.zipf(50_000)
 			return b.reads(60_000, true, 1000, func() uint64 { return next() + 1<<32 })

@@ -6,11 +6,11 @@ import "math"
 // Columns, and not rows, take the least memory.
 type table struct {
 	hashes    []uint64
-	deadlines []uint32 // of the real record: in ticks since base, rounded up; 0: never
-	sizes     []uint32 // in bytes
-	chains    []uint16 // next key under the same head; of unused keys: on the list of these
-	lives     []uint8  // a bit for each size that has the key
-	heads     []uint16 // hash → key that heads a chain; keys count from 1
+	deadlines deadlines // of the real record
+	sizes     []uint32  // in bytes
+	chains    []uint16  // next key under the same head; of unused keys: on the list of these
+	lives     []uint8   // a bit for each size that has the key
+	heads     []uint16  // hash → key that heads a chain; keys count from 1
 	free      uint16
 	used      int
 	base      int64 // the time, in milliseconds, at which ticks begin
@@ -23,20 +23,19 @@ const (
 	dead   = 1 << 6 // it was removed, and waits in its lanes to come to their tails
 )
 
-// tableKeyBytes is what a key takes in a table, and laneKeyBytes what it takes for each size.
+// tableKeyBytes is what a key takes in a table, and laneKeyBytes what it takes for each size; a deadline,
+// if keys have any, takes deadlineBytes in each of these.
 const (
-	tableKeyBytes = 8 + 4 + 4 + 2 + 1 + 2*2
-	laneKeyBytes  = 4 + 4 + 2 + 1
+	tableKeyBytes = 8 + 4 + 2 + 1 + 2
+	laneKeyBytes  = 2 + 2 + 1
+	deadlineBytes = 4
 )
 
-// tick is the unit of deadlines, in milliseconds.
-const tick = 1 << 8
-
-func newTable(keys int) *table {
+func newTable(keys int, expires bool) *table {
 	n := keys + 1
 	t := &table{
-		hashes: make([]uint64, n), deadlines: make([]uint32, n), sizes: make([]uint32, n),
-		chains: make([]uint16, n), lives: make([]uint8, n), heads: make([]uint16, 2*keys),
+		hashes: make([]uint64, n), deadlines: newDeadlines(n, expires), sizes: make([]uint32, n),
+		chains: make([]uint16, n), lives: make([]uint8, n), heads: make([]uint16, keys),
 		base: math.MinInt64,
 	}
 	for i := keys; i > 0; i-- {
@@ -92,7 +91,8 @@ func (t *table) add(hash uint64) uint16 {
 	t.free = t.chains[i]
 	t.used++
 	head := t.head(hash)
-	t.hashes[i], t.chains[i], t.lives[i], t.deadlines[i], t.sizes[i] = hash, *head, 0, 0, 0
+	t.hashes[i], t.chains[i], t.lives[i], t.sizes[i] = hash, *head, 0, 0
+	t.deadlines.set(i, 0)
 	*head = i
 	return i
 }
@@ -131,4 +131,6 @@ func (t *table) release(i uint16) {
 }
 
 // bytes is the memory that a table takes.
-func (t *table) bytes() int { return len(t.hashes)*(tableKeyBytes-2*2) + 2*len(t.heads) }
+func (t *table) bytes() int {
+	return len(t.hashes)*(tableKeyBytes-2) + 2*len(t.heads) + deadlineBytes*len(t.deadlines)
+}
