@@ -17,7 +17,7 @@ const (
 // Group has the requests under way: for each key one, and one more at most, which is sent when that
 // is answered. A request goes on when no caller waits for it any more. The zero Group is ready.
 type Group[K comparable, V any] struct {
-	Now func() int64 // the time that requests note; nil: they are old for whoever minds
+	Now func() int64 // the time that requests note; nil: they are sent at 0
 
 	mu      sync.Mutex // a leaf
 	flights map[K]*flight[V]
@@ -34,11 +34,11 @@ type request[V any] struct {
 	err   error
 }
 
-// Do returns the answer to a request for key, which was sent at since or later, and which ask sends
-// unless another caller has. Callers share the value. ask gets ctx without its end; if that comes
-// first, Do returns its error.
-func (g *Group[K, V]) Do(ctx context.Context, key K, since int64, ask func(context.Context) (V, error)) (value V, err error) {
-	r := g.join(key, since, func() (V, error) { return ask(context.WithoutCancel(ctx)) })
+// Do returns the answer to a request for key that was sent at since or later: by send, unless
+// another caller's is under way. Callers share the value. send gets ctx without its end; if that
+// comes first, Do returns its error.
+func (g *Group[K, V]) Do(ctx context.Context, key K, since int64, send func(context.Context) (V, error)) (value V, err error) {
+	r := g.join(key, since, func() (V, error) { return send(context.WithoutCancel(ctx)) })
 	select {
 	case <-r.done:
 		return r.value, r.err

@@ -77,7 +77,7 @@ func (s *Store) lookBelow(ctx context.Context, a *Attempt, dst []byte, found fun
 		case s.RAM.Closed() || !missing && !errors.Is(err, ssd.ErrChanged):
 			return dst, 0, false, s.lookupError(ctx, err)
 		case missing && s.RAM.Absent(hash, a.Key, func() bool { return s.ssd.lacks(hash, f.Token) }):
-			s.RAM.TellLower(hash, false, len(a.Key), 0, 0)
+			s.RAM.ObserveLower(hash, false, len(a.Key), 0, 0)
 			return dst, 0, false, nil
 		}
 	}

@@ -65,7 +65,7 @@ func (s *Store) lookupSSDMulti(ctx context.Context, b *Batch) (first error) {
 				b.onSSD.again = append(b.onSSD.again, i)
 				return
 			case !ok:
-				s.RAM.TellLower(q.Hash, false, len(q.Key), 0, 0)
+				s.RAM.ObserveLower(q.Hash, false, len(q.Key), 0, 0)
 				if err := s.lookupError(ctx, err); first == nil && err != ErrNotFound {
 					first = err
 				}

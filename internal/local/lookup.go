@@ -45,7 +45,7 @@ func (s *Store) lookupSSD(ctx context.Context, hash uint64, dst, key []byte) (v 
 	f, onSSD, err := s.findBelow(ctx, hash, dst, key, (*ssd.Tier).Get, (*ram.Tier).Peek)
 	switch {
 	case err != nil:
-		s.RAM.TellLower(hash, false, len(key), 0, 0)
+		s.RAM.ObserveLower(hash, false, len(key), 0, 0)
 		return dst, 0, false, s.lookupError(ctx, err)
 	case onSSD:
 		f.Deadline = s.answer(hash, key, f.Value[len(dst):], &f)
@@ -58,7 +58,7 @@ func (s *Store) lookupSSD(ctx context.Context, hash uint64, dst, key []byte) (v 
 func (s *Store) answer(hash uint64, key, value []byte, f *ssd.Found) (deadline int64) {
 	deadline = s.promote(hash, key, value, f)
 	s.ssd.tier.CountHit()
-	s.RAM.TellLower(hash, true, len(key), len(value), deadline)
+	s.RAM.ObserveLower(hash, true, len(key), len(value), deadline)
 	return deadline
 }
 

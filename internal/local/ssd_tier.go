@@ -121,7 +121,7 @@ type evictions struct {
 	noted   *evicted.List // since the last call of Evicted
 }
 
-func (e *evictions) Wanted() bool { return e.ram.Tells(evicted.LowerEvicted) && !e.closing.Load() }
+func (e *evictions) Wanted() bool { return e.ram.Notifies(evicted.LowerEvicted) && !e.closing.Load() }
 
 func (e *evictions) Evict(key, value []byte, expired bool, take func() bool) {
 	if e.noted == nil {

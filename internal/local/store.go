@@ -137,7 +137,7 @@ func (s *Store) All(yield func(key, value []byte) bool) {
 
 // Tell sets the causes for which Config.Evicted, which is given, is called from now on.
 func (s *Store) Tell(causes evicted.Causes) {
-	s.RAM.Tell(causes)
+	s.RAM.NotifyOf(causes)
 	s.KeepAlive()
 }
 

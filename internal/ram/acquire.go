@@ -12,7 +12,7 @@ import (
 // goes on.
 
 // acquire finds n segments for a shard, reclaiming as many as it must; the records
-// that are evicted are added to ev. It may return fewer: the caller asks again for
+// that are evicted are added to ev. It may return fewer: the caller calls it again for
 // the missing ones then. ErrNoRoom says that there are not so many: nothing can be
 // evicted any more, and no other write holds any. The caller holds no shard's lock.
 func (t *Tier) acquire(s *shard, r *newRecord, n int, ev *evicted.List) (got segments.Chain, err error) {
@@ -48,7 +48,7 @@ func (s *shard) refill(r *newRecord, missing int, ev *evicted.List) error {
 // collect is acquire that does not wait for the lower tier, but returns errLowerBusy
 // or errDemoteFirst.
 func (t *Tier) collect(s *shard, r *newRecord, n int, ev *evicted.List) (got segments.Chain, err error) {
-	if n > 2 || n > 1 && !r.promoted { // one at a time, lest everything is evicted for parts of each one's need
+	if n > 2 || n > 1 && !r.promoted { // one at a time, else everything is evicted for parts of each one's need
 		switch {
 		case r.promoted:
 			if !t.large.TryLock() {

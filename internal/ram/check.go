@@ -12,7 +12,7 @@ import (
 )
 
 // Check compares everything that the tier keeps twice, and returns the first
-// thing that does not agree. It is for tests: nobody else may use the tier
+// thing that does not agree. It is for tests: no other goroutine may use the tier
 // meanwhile, and it takes long. Of a closed tier it says nothing.
 func (t *Tier) Check() error {
 	if t.closed.Load() {

@@ -19,16 +19,16 @@ func (t *Tier) Clear() bool {
 }
 
 // empty removes every record of a shard: at once, or record by record if OnEvict
-// is to be told.
+// is called for them.
 func (s *shard) empty() {
 	defer s.buryAll() // also when OnEvict panics
-	told := s.tier.Tells(evicted.Deleted)
-	if told {
+	notifies := s.tier.Notifies(evicted.Deleted)
+	if notifies {
 		s.removeAll()
 	}
 	var ev evicted.List
 	s.mu.Lock()
-	if !s.closed && (!told || s.table.Len() == 0) {
+	if !s.closed && (!notifies || s.table.Len() == 0) {
 		s.clear()
 	}
 	ended := s.watches.EndAll()
@@ -44,7 +44,7 @@ func (s *shard) clear() {
 	s.demotions.allDied()
 	s.debitAll()
 	s.table.Clear()
-	s.epoch.Add(1) // for the next Set may use the index's chunks anew
+	s.epoch.Add(1) // for the next Set may reuse the index's chunks
 	offheap.StoreFence()
 	for w := s.walks; w != nil; w = w.next { // dead segments are in lists that are no more
 		w.id = 0
@@ -97,8 +97,8 @@ func (s *shard) bury(id uint32) {
 	s.disown(id)
 }
 
-// removeAll removes the records that are there when it begins, a step at a time, and tells
-// OnEvict now and then, with the shard unlocked.
+// removeAll removes the records that are there when it begins, a step at a time, and calls
+// OnEvict for them now and then, with the shard unlocked.
 func (s *shard) removeAll() {
 	var ev evicted.List
 	for at, first := uint64(0), true; first || at != 0; first = false {
@@ -119,7 +119,7 @@ func (s *shard) removeFrom(at uint64, ev *evicted.List) (next uint64) {
 				r := s.tier.recordAt(s.tier.place(loc))
 				s.dropLowerCopy(hash, &r)
 				s.noteEvicted(&r, evicted.Deleted)
-				s.table.Remove(hash, b, slot) // without Shrink, lest the entries still to come crowd into few buckets
+				s.table.Remove(hash, b, slot) // without Shrink, else the entries still to come crowd into few buckets
 				s.kill(r.off, r.size)
 				s.count.Cleared++
 			}

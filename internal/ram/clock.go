@@ -10,22 +10,21 @@ import (
 // The goroutine that keeps it needs a processor for a moment each time. With all of
 // them busy the worst that was measured was 350 ms, and more only in a process that
 // was itself hardly let run. Reads pay for the slack: of a value that has less than
-// that to live, the exact time is asked for.
+// that to live, the exact time is read.
 const slack = 1000
 
-// times tells whether a deadline has passed, mostly without asking for the time,
+// times reports whether a deadline has passed, mostly without reading the exact time,
 // which costs more than the rest of a Get. Deadlines are in milliseconds and never
 // 0. One below 0 has always passed, for the time is above 0.
 type times struct {
 	now    func() int64  // the exact time
 	coarse *atomic.Int64 // a recent time, or clock.Unknown
-	keeper *clock.Coarse // nil: nobody keeps the coarse time
+	keeper *clock.Coarse // nil: the coarse time is not kept
 }
 
 // newTimes compares deadlines with now, or with the process's time if that is nil.
-// Without ticking nobody keeps a coarse copy of a now that is given, and every comparison
-// is exact. The coarse copy runs ahead by lead milliseconds: the exact time is asked for
-// that much earlier.
+// Without ticking no coarse copy of a given now is kept, and every comparison is exact. The
+// coarse copy runs ahead by lead milliseconds: the exact time is read that much earlier.
 func newTimes(now func() int64, ticking bool, lead int64) times {
 	if now == nil {
 		now, ticking = clock.Millis, true
@@ -40,7 +39,7 @@ func newTimes(now func() int64, ticking bool, lead int64) times {
 	return times{now, &c.Time, c}
 }
 
-// near reports whether a deadline may have passed: only the exact time can tell.
+// near reports whether a deadline may have passed: if so, the exact time decides.
 func (c *times) near(deadline int64) bool { return deadline <= c.coarse.Load()+slack }
 
 // expired reports whether a deadline has passed.

@@ -11,18 +11,18 @@ import (
 // Config configures a tier.
 type Config struct {
 	Bytes    int64        // budget for records, index and bookkeeping, at least MinBytes
-	MaxBytes int64        // the most that SetBytes may ask for; 0: as much as the system lets reserve at no cost
+	MaxBytes int64        // the largest that SetBytes accepts; 0: as much as the system lets reserve at no cost
 	Seed     uint64       // of the key hash and of sampling
 	Now      func() int64 // the time in milliseconds, above 0; nil: the process's, see package clock
 	Grace    int64        // how long records are kept after their deadlines, for PeekStale, in milliseconds
 	Slide    int64        // how long after its last read a record with an even deadline expires, in milliseconds; 0: reads move none
 	Ticking  bool         // a coarse copy of Now is kept; false: every deadline is compared with Now itself
 
-	// OnEvict, if set, is told of every record that leaves for one of the causes Gone, or
-	// for those of the last Tell. No lock is held, and the slices are lent until it returns.
+	// OnEvict, if set, is called for every record that leaves for one of the causes Gone, or
+	// for those of the last NotifyOf. No lock is held, and the slices are lent until it returns.
 	OnEvict func(key, value []byte, cause evicted.Cause)
-	// Wants, if set, is asked first whether OnEvict is to be told, with the shard's lock
-	// held: of what it does not want nothing is copied.
+	// Wants, if set, decides first whether OnEvict is called, with the shard's lock held:
+	// what it does not want is not copied.
 	Wants func(key []byte, cause evicted.Cause) bool
 
 	Lower LowerTier // the lower tier; nil: none
@@ -36,7 +36,7 @@ type Config struct {
 }
 
 // ErrAddressSpace is New's error if the system does not give the address space that
-// the tier asks for.
+// the tier needs.
 var ErrAddressSpace = errors.New("no address space")
 
 // The errors of Set.

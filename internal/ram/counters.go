@@ -17,12 +17,12 @@ type Counters struct {
 	Replaced        uint64 // records that gave way to a Set of their key, one past its grace included
 	Deletes         uint64 // of keys that were there
 	Cleared         uint64 // records that Clear took out
-	Evicted         uint64 // records that left for want of room, other than to the lower tier
-	Demoted         uint64 // records that left for want of room to the lower tier
+	Evicted         uint64 // records that were evicted for room, other than to the lower tier
+	Demoted         uint64 // records that were demoted for room
 	Promoted        uint64 // records that came back from the lower tier
 	OverQuota       uint64 // records that left for their namespace's quota, other than to the lower tier
 	Expired         uint64 // records past their grace that were taken out
-	Obsolete        uint64 // records that nobody wanted any more and were taken out: see SetObsolete
+	Obsolete        uint64 // obsolete records that were taken out: see SetObsolete
 	Invalidated     uint64 // records that may not have been what the shared tier has: see Drop
 	Reinserted      uint64 // records that the policy kept when they were about to be evicted
 	ReinsertedBytes uint64

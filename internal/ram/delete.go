@@ -18,12 +18,12 @@ func (t *Tier) Delete(hash uint64, key []byte) bool {
 	s.unlock(&ev)
 	ended.CallWritten()
 	ev.Notify()
-	t.tellDelete(hash)
+	t.observeDelete(hash)
 	return true
 }
 
-// Drop is Delete of a record that may not be what a shared tier has, of which OnEvict is to
-// be told for this cause: it is added to ev, for the caller to notify later.
+// Drop is Delete of a record that may not be what a shared tier has, for this cause: it is
+// added to ev, for the caller to notify later.
 func (t *Tier) Drop(hash uint64, key []byte, cause evicted.Cause, ev *evicted.List) bool {
 	s := t.shardOf(hash)
 	s.mu.Lock()
@@ -34,11 +34,11 @@ func (t *Tier) Drop(hash uint64, key []byte, cause evicted.Cause, ev *evicted.Li
 	ended := s.delete(hash, key, nil, cause)
 	s.unlock(ev)
 	ended.CallWritten()
-	t.tellDelete(hash)
+	t.observeDelete(hash)
 	return true
 }
 
-// delete returns the watches that it has ended, but for the caller's own.
+// delete returns the watches that it has ended, other than the caller's own.
 func (s *shard) delete(hash uint64, key []byte, own *watch.Watch, cause evicted.Cause) (ended *watch.Watch) {
 	b, slot, r, ok := s.find(hash, key)
 	copied := !ok || s.tier.mayHaveLowerCopy(&r)
@@ -65,7 +65,7 @@ func (t *Tier) EvictLower(hash uint64, key, value []byte, expired bool, take fun
 	s := t.shardOf(hash)
 	s.mu.Lock()
 	defer s.unlock(ev)
-	if !take() || s.closed || !t.Tells(cause) {
+	if !take() || s.closed || !t.Notifies(cause) {
 		return
 	}
 	if _, _, _, here := s.find(hash, key); here {

@@ -8,7 +8,7 @@ import (
 	"github.com/firncache/firn/internal/record"
 )
 
-// evictOrDemote takes a live record out for want of room, at a time. It is demoted if the lower
+// evictOrDemote takes a live record out because its room is needed, at a time. It is demoted if the lower
 // tier accepts it, and evicted otherwise, for a cause. One that is over its quota, and was never
 // read, is not offered. The lower tier has the record before its
 // entry goes here, so that it is never in neither.
@@ -35,7 +35,7 @@ func (s *shard) evictOrDemote(e *entry, now int64, cause evicted.Cause) {
 	}
 }
 
-// evict takes a record out for want of room, or for its namespace's quota.
+// evict takes a record out because its room is needed, or for its namespace's quota.
 func (s *shard) evict(hash uint64, b *index.Bucket, slot int, r *stored, cause evicted.Cause) {
 	if cause == evicted.OverQuota {
 		s.count.OverQuota++
@@ -107,7 +107,7 @@ func (s *shard) beginDemotion(hash uint64, r *stored, freq int, stays bool) demo
 	return pending
 }
 
-// noteAge counts the age of a record that is about to leave for want of room, at a time: how
+// noteAge counts the age of a record that is about to leave because its room is needed, at a time: how
 // long ago the segment where it starts was opened. So much later than that it came there as
 // its lane took to fill the segment, which is a small part of what the lane takes in all.
 func (s *shard) noteAge(off uint64, now int64) {
@@ -120,8 +120,8 @@ func (s *shard) noteAge(off uint64, now int64) {
 	s.leavers.n++
 }
 
-// countAges tells the tier's distribution, whose memory all shards write to, of many records
-// at once.
+// countAges adds many records at once to the tier's distribution, whose memory all shards write
+// to.
 func (s *shard) countAges() {
 	if s.leavers.n > 0 {
 		s.tier.ages.AddN(time.Duration(s.leavers.age)*time.Millisecond, s.leavers.n)

@@ -7,12 +7,12 @@ import (
 )
 
 // DemoteAll offers copies of all live records to the lower tier; whether it accepts
-// them makes no difference. It begins with the coldest, as far as the queues tell:
+// them makes no difference. It begins with the coldest, in the order of the queues:
 // Small before Main, in both the oldest segments of every shard first. It locks one
 // shard at a time, for one step at a time. Of records that are stored, moved or cleared
 // meanwhile some may be left out, or offered twice. more is called before every step,
 // with no lock held, and may wait until the lower tier has room; DemoteAll ends when it
-// reports false, and then reports false itself. It tells OnEvict of nothing: records that
+// reports false, and then reports false itself. It does not call OnEvict: records that
 // leave in it are added to ev. Shards that the last pass of Mirror left whole are passed
 // over, as there, while lost stays.
 func (t *Tier) DemoteAll(lost uint64, more func() bool, ev *evicted.List) (all bool) {

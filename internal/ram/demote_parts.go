@@ -10,7 +10,7 @@ import (
 // A record that is too long to be demoted under a lock is demoted in parts. It stays
 // where it is meanwhile, can be found, and nothing is copied but the next part; the
 // shard's lock is held for one part at a time. With the last part the lower tier has
-// the record, which then goes here, if nobody has written its key since.
+// the record, which then goes here, unless its key was written since.
 
 // finishDemotions brings all pending demotions of the shard to their ends. One
 // goroutine at a time does; others wait for it. The caller holds no lock.
@@ -131,7 +131,7 @@ func (t *Tier) finishDemotions(ev *evicted.List) {
 	}
 }
 
-// finishDemotionsPatiently is finishDemotions for a caller whom nobody waits for.
+// finishDemotionsPatiently is finishDemotions for a caller that holds up no other.
 func (s *shard) finishDemotionsPatiently() {
 	var ev evicted.List
 	s.finishDemotions(&ev, true)

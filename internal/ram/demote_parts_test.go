@@ -201,7 +201,7 @@ func TestDemotionEndsBetweenParts(t *testing.T) {
 		"delete":  func(s *sinking) { s.deleteKey([]byte(s.long)) },
 		"clear":   func(s *sinking) { s.Clear() },
 		"clear without Evicted": func(s *sinking) {
-			s.Tier.Tell(0) // all goes at once
+			s.Tier.NotifyOf(0) // all goes at once
 			s.Clear()
 		},
 		"expire": func(s *sinking) { s.now += 1000 },

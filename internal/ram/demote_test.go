@@ -558,7 +558,7 @@ func TestLowerCopyLeavesToo(t *testing.T) {
 			}
 			d.janitor.once.Do(func() {})
 			t.Cleanup(d.Free)
-			d.Tell(evicted.CausesOf(evicted.Expired, evicted.Deleted, evicted.LowerEvicted))
+			d.NotifyOf(evicted.CausesOf(evicted.Expired, evicted.Deleted, evicted.LowerEvicted))
 			if err := d.setKey([]byte("key"), []byte("value"), 2000); err != nil {
 				t.Fatal(err)
 			}

@@ -2,7 +2,7 @@ package ram
 
 import "slices"
 
-// pendingDemotion is a long record of which the lower tier gets the parts. It belongs
+// pendingDemotion is a long record that the lower tier gets in parts. It belongs
 // to its shard, under the shard's lock.
 type pendingDemotion struct {
 	hash  uint64

@@ -20,17 +20,17 @@
 //     claim is a write's hold on segments of the pool.
 //   - epoch: a shard's counter for lock-free readers. It grows before a segment that
 //     held records or index leaves the shard, and when Clear empties the index.
-//   - evict: take a live record out for want of room. OnEvict hears of it.
+//   - evict: take a live record out because its room is needed. OnEvict is called for it.
 //   - demote, promote: move a record to the lower tier, or back. A copy may stay behind.
 //   - lower tier: what is evicted is offered to it; see LowerTier.
 //   - invalidate: take an older copy of a key out of the lower tier.
 //   - expire: pass the deadline. The record can be peeked at until its grace deadline,
 //     and is past its grace after that.
-//   - account, quota: what counts the records of a namespace's generation, and their most
-//     bytes. Hand: where in a lane the next of them is searched that is to leave.
-//   - obsolete: live, and wanted by nobody any more: see SetObsolete.
+//   - account, quota: what counts the records of a namespace's generation, and their limit
+//     in bytes. Hand: where in a lane the next of them is searched that is to leave.
+//   - obsolete: live, and without a reader: see SetObsolete.
 //   - negative entry: a record with a deadline below 0. PeekStale alone finds it.
-//   - step: the work of one hold of a shard's lock, by whoever goes through many records:
+//   - step: the work of one hold of a shard's lock, in a loop through many records:
 //     a few records, or a few thousand bytes. Others have the lock between two steps.
 //   - walk: the way through the records of a segment, in steps.
 //   - drain: the reclaiming of one segment, by a walk. It cleans, which moves the live
@@ -85,8 +85,8 @@
 // unchanged entry says that the record was live to the end; an unchanged even version
 // says that its value was not overwritten in place. After a few failures a reader takes
 // the shard's lock. The steps are numbered in Tier.get; docs/internals/CONCURRENCY.md has the
-// argument in full. Peek, PeekStale and Deadline end in the same search, which is told
-// what to find and whether to copy it.
+// argument in full. Peek, PeekStale and Deadline end in the same search, with
+// flags for what to find and whether to copy it.
 //
 // # Files
 //

@@ -121,7 +121,7 @@ func TestEvictedPanicsBetweenDrains(t *testing.T) {
 	d := newDrained(t, 64<<10, 0)
 	d.low.admit = func() bool { return false }
 	d.onEvict = func([]byte, []byte, evicted.Cause) { panic("evicted") }
-	d.Tell(evicted.Gone)
+	d.NotifyOf(evicted.Gone)
 	for range 5 {
 		func() {
 			defer func() { _ = recover() }()

@@ -218,7 +218,7 @@ func TestBetweenSteps(t *testing.T) {
 				d.low.Invalidate(d.Hash([]byte(key)))
 				delete(d.values, key)
 			}
-			d.Tell(0)
+			d.NotifyOf(0)
 			if d.Clear(); d.shards[0].drain.id != 0 || d.shards[0].held.Load() != 0 {
 				d.t.Error("a segment outlived Clear")
 			}

@@ -39,7 +39,7 @@ func (s *shard) takeOut(hash uint64, b *index.Bucket, slot int, r *stored) {
 // maxSurplus is how many chunks of the index are given back at once, at most.
 const maxSurplus = 4
 
-// retireChunks gives back some of the chunks that the index no longer needs, and tells
+// retireChunks gives back some of the chunks that the index no longer needs, and returns
 // how many.
 func (s *shard) retireChunks() (n int) {
 	for ; n < maxSurplus; n++ {
@@ -62,14 +62,14 @@ func (s *shard) expire(hash uint64, b *index.Bucket, slot int, r *stored) {
 // dropLowerCopy takes the lower tier's copy of a record out that leaves the cache, where
 // OnEvict is called for what leaves the lower tier: of one value it is called once.
 func (s *shard) dropLowerCopy(hash uint64, r *stored) {
-	if s.tier.Tells(evicted.LowerEvicted) && s.tier.lower != nil && s.tier.mayHaveLowerCopy(r) {
+	if s.tier.Notifies(evicted.LowerEvicted) && s.tier.lower != nil && s.tier.mayHaveLowerCopy(r) {
 		s.tier.lower.Invalidate(hash)
 	}
 }
 
 // noteWrite is called when a Set or Delete has taken effect, before the lock is
 // released. It invalidates the lower tier's copies if copied says that there may be
-// one. It returns the watches that the write has ended, but for the writer's own: their
+// one. It returns the watches that the write has ended, other than the writer's own: their
 // callWritten is due when the lock is released.
 func (s *shard) noteWrite(hash uint64, key []byte, own *watch.Watch, copied bool) (ended *watch.Watch) {
 	if s.watches.None() && !(copied && s.tier.lower != nil) {

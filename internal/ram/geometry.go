@@ -26,7 +26,7 @@ const MaxBytes = 1 << 46
 // the end of each record.
 const fineUnits = 32 << 30
 
-// hugeFrom is the budget in bytes from which huge pages are asked for: a huge
+// hugeFrom is the budget in bytes from which huge pages are used: a huge
 // page more than the budget is then lost in it.
 const hugeFrom = 32 << 20
 

@@ -20,7 +20,7 @@ const (
 	torn // something moved meanwhile: the result means nothing
 )
 
-// ask is what a search asks for, beside the deadline of the key's record.
+// ask is what a search returns, beside the deadline of the key's record.
 type ask uint8
 
 const (
@@ -67,7 +67,7 @@ func (t *Tier) FinishGet(n int, dst, key []byte) (value []byte, ok bool) {
 	return value, ok
 }
 
-// GetWithDeadline is Get that also tells when the record expires, 0 for never.
+// GetWithDeadline is Get that also returns when the record expires, 0 for never.
 func (t *Tier) GetWithDeadline(dst, key []byte) (value []byte, deadline int64, ok bool) {
 	n, deadline := getFast(t, dst, offheap.String(key))
 	if n >= 0 {
@@ -87,19 +87,19 @@ func (t *Tier) getRest(n int, deadline int64, dst []byte, k string) (value []byt
 		return t.getSlow(dst, k)
 	}
 	n &= math.MaxInt
-	t.tellHit(t.Hash(offheap.Bytes(k)), offheap.Bytes(k), n, deadline)
+	t.observeHit(t.Hash(offheap.Bytes(k)), offheap.Bytes(k), n, deadline)
 	return dst[:len(dst)+n], deadline, true
 }
 
-// tellHit tells the policy, the simulations and the probe of a hit, if they want to know.
-func (t *Tier) tellHit(hash uint64, key []byte, valueLen int, deadline int64) {
+// observeHit reports a hit to the policy, the simulations and the probe, if they sample the key.
+func (t *Tier) observeHit(hash uint64, key []byte, valueLen int, deadline int64) {
 	if t.tuner.Sampled(hash) {
-		t.tellSampled(hash, key, valueLen, deadline)
+		t.observeSampled(hash, key, valueLen, deadline)
 	}
 }
 
-// tellSampled is tellHit of a key that is sampled.
-func (t *Tier) tellSampled(hash uint64, key []byte, valueLen int, deadline int64) {
+// observeSampled is observeHit of a key that is sampled.
+func (t *Tier) observeSampled(hash uint64, key []byte, valueLen int, deadline int64) {
 	t.tuner.Hit(hash)
 	t.probe.see(key)
 	t.seeRead(key)
@@ -115,7 +115,7 @@ func (t *Tier) getSlow(dst []byte, k string) (value []byte, deadline int64, ok b
 	hash := t.Hash(key)
 	v, deadline, out := t.getRetried(dst, key, hash, forValue)
 	if out == hit {
-		t.tellHit(hash, key, len(v)-len(dst), deadline)
+		t.observeHit(hash, key, len(v)-len(dst), deadline)
 		t.reads.count(true)
 		if t.slides.life != 0 {
 			deadline = t.slide(hash, key, deadline)
@@ -123,7 +123,7 @@ func (t *Tier) getSlow(dst []byte, k string) (value []byte, deadline int64, ok b
 		return v, deadline, true
 	}
 	t.reads.count(false)
-	t.tellMiss(hash)
+	t.observeMiss(hash)
 	return v, 0, false
 }
 
@@ -151,12 +151,12 @@ func (t *Tier) getRetried(dst, key []byte, hash uint64, asked ask) (value []byte
 //  2. Find the key's tag in the bucket and those it links to; load its location.
 //  3. Load the record's version, then its shape, which has the lengths.
 //  4. Compare the key, and the deadline with the time.
-//  5. If the value is asked for: check that the epoch is unchanged, so that the length can
+//  5. With forValue: check that the epoch is unchanged, so that the length can
 //     be believed, and copy it to the caller's slice.
 //  6. Pass a load fence.
 //  7. Check that the version is even, and version, location and epoch are unchanged.
 //     Otherwise the copy means nothing, and the search begins again.
-//  8. Raise the entry's frequency, if the value was asked for. The caller counts the hit.
+//  8. Raise the entry's frequency, with forValue. The caller counts the hit.
 func (t *Tier) get(s *shard, dst, key []byte, hash uint64, asked ask) (value []byte, deadline int64, out outcome) {
 	epoch, shape := s.epoch.Load(), s.table.Shape() // 1
 	tag := index.TagOf(hash)
@@ -198,7 +198,7 @@ func (t *Tier) get(s *shard, dst, key []byte, hash uint64, asked ask) (value []b
 				deadline = int64(offheap.At[atomic.Uint64](t.region, off+8).Load())
 			}
 			if deadline != 0 && t.hides(deadline, asked) {
-				if !s.unchanged(epoch, b, slot, loc, h, version) { // it may have been set anew meanwhile
+				if !s.unchanged(epoch, b, slot, loc, h, version) { // it may have been set again meanwhile
 					return dst, 0, torn
 				}
 				return dst, 0, miss
@@ -226,7 +226,7 @@ func (t *Tier) get(s *shard, dst, key []byte, hash uint64, asked ask) (value []b
 	return dst, 0, miss
 }
 
-// hides reports whether a record with this deadline is none for the one who asks.
+// hides reports whether a search must skip a record with this deadline.
 func (t *Tier) hides(deadline int64, asked ask) bool {
 	if asked&forStale != 0 {
 		return t.isPastGrace(deadline)
@@ -247,7 +247,7 @@ func (s *shard) nextBucket(b *index.Bucket, epoch uint64) *index.Bucket {
 	return next
 }
 
-// reused reports whether the shard's memory may have been used anew since the epoch was
+// reused reports whether the shard's memory may have been reused since the epoch was
 // noted. If not, the lengths in a record's header are those of a record: in its place it
 // keeps them.
 func (s *shard) reused(epoch uint64) bool {

@@ -5,7 +5,7 @@ package ram
 import "golang.org/x/sys/cpu"
 
 // getFast copies the value of key behind dst, where there is room, and returns its
-// length and deadline. That what Get returns is dst's memory it cannot tell the compiler:
+// length and deadline. The compiler cannot see that what Get returns is dst's memory:
 // its callers do.
 //
 //go:noescape

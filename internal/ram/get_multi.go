@@ -20,8 +20,8 @@ import (
 // docs/internals/CONCURRENCY.md. Whatever else comes up they leave to Tier.get itself.
 
 // A stage takes a group of keys at a time: neighbours in it overlap, and that is cheaper
-// than to change between stages. Larger groups, or more time between the stages, ask
-// for more lines at once than a core keeps track of.
+// than to change between stages. Larger groups, or more time between the stages, load
+// more lines at once than a core keeps track of.
 const (
 	group = 4
 
@@ -33,7 +33,7 @@ const (
 // What is known of a record without a place; records lie at multiples of record.Align.
 const (
 	notThere = 0
-	unclear  = 1 // Tier.get is to find out
+	unclear  = 1 // left to Tier.get
 )
 
 // GetMulti is Get for many keys. What it finds is in b.
@@ -210,7 +210,7 @@ func (t *Tier) finish(b *Batch, keys [][]byte, i int) {
 		j, hash := uint(i+k)%inFlight, b.Hashes[i+k]
 		if l.record[j] == notThere {
 			b.miss(i + k)
-			t.tellMiss(hash)
+			t.observeMiss(hash)
 			continue
 		}
 		t.roomFor(b, len(keys))
@@ -219,13 +219,13 @@ func (t *Tier) finish(b *Batch, keys [][]byte, i int) {
 			var out outcome
 			if v, deadline, out = t.getRetried(b.Bytes, key, hash, forValue); out != hit {
 				b.miss(i + k)
-				t.tellMiss(hash)
+				t.observeMiss(hash)
 				continue
 			}
 		}
 		start := len(b.Bytes)
-		if t.tuner.Sampled(hash) { // not tellHit, which is not inlined
-			t.tellSampled(hash, key, len(v)-start, deadline)
+		if t.tuner.Sampled(hash) { // not observeHit, which is not inlined
+			t.observeSampled(hash, key, len(v)-start, deadline)
 		}
 		b.Bytes = v
 		b.Put(i+k, start, deadline)

@@ -9,11 +9,11 @@ import (
 
 // Records of a namespace that is above its quota leave in the order in which the policy would
 // take them from a cache of that size: the bytes of its account in the two lanes say which lane
-// is next, and a hand goes along that lane, past the records of others, of which it reads no more
-// than the header.
+// is next, and a hand goes along that lane, past the records of others, of
+// each of those it reads the header alone.
 
-// Quota is that of the namespace of which the current generation has this number, from now on
-// with max bytes. With 0 there is no limit, and nil is returned unless there was a quota before.
+// Quota is that of the namespace whose current generation has this number, from now on with
+// limit bytes. With 0 there is no limit, and nil is returned unless there was a quota before.
 // Records of the generation that are there and were stored without one are in no account until
 // they are written or moved; they leave as others do.
 func (t *Tier) Quota(number uint64, limit int64) *quotas.Quota {
@@ -156,7 +156,7 @@ func (s *shard) meet(a *quotas.Account, q *quotas.Quota, r *stored) {
 }
 
 // HoldQuota has records leave until the quota holds, whatever it was before, and what the accounts
-// take is taken from the budget. OnEvict is told in steps. The caller holds no lock.
+// take is taken from the budget. OnEvict is called in steps. The caller holds no lock.
 func (t *Tier) HoldQuota(q *quotas.Quota) {
 	t.quotas.Charge(t.Reserve)
 	for more := true; more && q.Over() && !t.closed.Load(); {

@@ -70,8 +70,8 @@ func (t *Tier) SetIfAbsent(hash uint64, key, value []byte, deadline int64) bool 
 	t.finishStore(s, &r, &ev)
 	ev.Notify()
 	t.reads.count(false)
-	t.tellMiss(hash)
-	t.tellStore(hash, len(key), len(value), deadline)
+	t.observeMiss(hash)
+	t.observeStore(hash, len(key), len(value), deadline)
 	return true
 }
 
@@ -104,12 +104,12 @@ func (s *shard) findInPlace(hash uint64, key []byte, valueLen int) (r inPlace, o
 func (t *Tier) changeInPlace(s *shard, hash uint64, key []byte, r *inPlace, value []byte) {
 	copied := s.overwrite(r.off, r.shape, value, r.deadline)
 	r.bucket.Touch(r.slot, r.bucket.Word(r.slot))
-	if s.tells(copied) {
+	if s.notifies(copied) {
 		t.finishInPlace(s, hash, key, len(value), r.deadline, copied)
 		return
 	}
 	s.mu.Unlock()
-	t.tellInPlace(hash, key, len(value), r.deadline)
+	t.observeInPlace(hash, key, len(value), r.deadline)
 }
 
 // finishInPlace unlocks the shard after a write, and notifies of it.
@@ -119,15 +119,15 @@ func (t *Tier) finishInPlace(s *shard, hash uint64, key []byte, valueLen int, de
 	var ev evicted.List
 	ended := s.noteWrite(hash, key, nil, copied)
 	s.unlock(&ev)
-	t.tellInPlace(hash, key, valueLen, deadline) // before OnEvict, which may change the caller's key
+	t.observeInPlace(hash, key, valueLen, deadline) // before OnEvict, which may change the caller's key
 	ended.CallWritten()
 	ev.Notify()
 }
 
-func (t *Tier) tellInPlace(hash uint64, key []byte, valueLen int, deadline int64) {
+func (t *Tier) observeInPlace(hash uint64, key []byte, valueLen int, deadline int64) {
 	t.reads.count(true)
-	t.tellHit(hash, key, valueLen, deadline)
-	t.tellStore(hash, len(key), valueLen, deadline)
+	t.observeHit(hash, key, valueLen, deadline)
+	t.observeStore(hash, len(key), valueLen, deadline)
 }
 
 // tailLen is the length of what SetTail compares and replaces.

@@ -85,7 +85,7 @@ func unreserved(cfg *Config, g geometry) *Tier {
 	t.simulations.init(cfg.Simulation, cfg.Lower)
 	t.wantSimulated(t.simulations.mask())
 	if cfg.OnEvict != nil {
-		t.Tell(evicted.Gone)
+		t.NotifyOf(evicted.Gone)
 	}
 	t.reads.init(g.shards)
 	t.overhead.Store(sizeOf[Tier]() + int64(g.shards)*sizeOf[shard]() + t.reads.bytes() + t.tuner.Bytes() + t.simulations.bytes() + t.probe.size())
@@ -156,7 +156,7 @@ func (t *Tier) Close() bool {
 		s.mu.Lock()
 		s.closed = true
 		s.table.Clear()
-		s.epoch.Add(1) // now: readers that see this epoch find nothing, and all others begin anew
+		s.epoch.Add(1) // now: readers that see this epoch find nothing, and all others begin again
 		s.mu.Unlock()
 	}
 	t.probe.clear()
@@ -168,8 +168,8 @@ func (t *Tier) Close() bool {
 // Closed reports whether Close was called.
 func (t *Tier) Closed() bool { return t.closed.Load() }
 
-// Free returns the address space. Nobody may use the tier afterwards, but for
-// Reserve: a lower tier that hangs on its disk may yet call it.
+// Free returns the address space. No method may be called afterwards other than Reserve, which
+// a lower tier that hangs on its disk may yet call.
 func (t *Tier) Free() {
 	t.Close()
 	t.resizing.Lock()

@@ -7,7 +7,7 @@ import (
 	"github.com/firncache/firn/internal/record"
 )
 
-// padBelow tells how a record that does not fit in the rest of its segment is
+// padBelow decides how a record that does not fit in the rest of its segment is
 // stored: one smaller than 1/padBelow of a segment starts in the next one, so
 // that small records are always in one piece; a larger one straddles, so that
 // no segment is left half empty.
@@ -201,7 +201,7 @@ func (s *shard) retire(id uint32) {
 	s.work.records++
 }
 
-// noteDeadline tells the record's segment when to look for records past their grace.
+// noteDeadline notes in the record's segment when it is past its grace.
 func (s *shard) noteDeadline(off uint64, deadline int64) {
 	end := s.tier.graceDeadline(deadline)
 	if end == 0 {

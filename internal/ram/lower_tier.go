@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// LowerTier is the lower tier, as this one sees it. Its methods, but for
+// LowerTier is the lower tier, as this one sees it. Its methods, other than
 // WaitForRoom, are called with a shard's lock held: they must not block on a disk
 // and must not call the tier. They are called from many goroutines at once, for one
 // hash by one at a time.
@@ -23,13 +23,13 @@ type LowerTier interface {
 	// an expiry and Clear, unless OnEvict is called for what leaves the lower tier.
 	Invalidate(hash uint64)
 
-	// Demote offers a record that leaves for want of room, while it can still be
-	// found here. The slices are lent until it returns. read tells whether the
+	// Demote offers a record that leaves because its room is needed, while it can still be
+	// found here. The slices are lent until it returns. read says whether the
 	// record was read since its key came here, or was promoted because it was read;
 	// copied, whether the lower tier's record under the hash may be a copy of it. An
 	// OlderCopy is replaced if that can be done, and otherwise stays. Demote reports
 	// whether the lower tier has the record now: then it counts as demoted, not as
-	// evicted, and OnEvict is not told.
+	// evicted, and OnEvict is not called.
 	Demote(hash uint64, key, value []byte, deadline int64, read bool, copied record.Copy) bool
 
 	// WaitForRoom reports whether Demote would accept the records of about a

@@ -101,7 +101,7 @@ func (s *shard) mirrorRecord(hash uint64, loc uint32, r *stored) bool {
 	if s.demotesInParts(r) {
 		return s.beginDemotion(hash, r, freq, true) != rejected
 	}
-	if copied == record.OlderCopy { // which might stay, and nobody would know
+	if copied == record.OlderCopy { // which might stay unnoticed
 		t.lower.Invalidate(hash)
 		version, copied = version&^(lowerCopy|olderCopy), record.NoCopy
 	}

@@ -8,40 +8,40 @@ import (
 	"github.com/firncache/firn/internal/record"
 )
 
-// simulated reports whether a simulation wants to be told of the requests for a key. It is the
+// simulated reports whether a simulation wants the requests for a key. It is the
 // test that getFast makes before it counts a miss.
 func (t *Tier) simulated(hash uint64) bool { return (hash^hash>>32)&t.simulatedMask.Load() == 0 }
 
-// tellMiss tells of a read that found nothing.
-func (t *Tier) tellMiss(hash uint64) {
+// observeMiss passes on a read that found nothing.
+func (t *Tier) observeMiss(hash uint64) {
 	if t.simulated(hash) {
 		t.simulateMiss(hash)
 	}
 }
 
-// tellStore tells of a record that was stored with success.
-func (t *Tier) tellStore(hash uint64, keyLen, valueLen int, deadline int64) {
+// observeStore passes on a record that was stored.
+func (t *Tier) observeStore(hash uint64, keyLen, valueLen int, deadline int64) {
 	if t.simulated(hash) {
 		t.simulateStore(hash, keyLen, valueLen, deadline)
 	}
 }
 
-// tellDelete tells of a key that was removed.
-func (t *Tier) tellDelete(hash uint64) {
+// observeDelete passes on a key that was removed.
+func (t *Tier) observeDelete(hash uint64) {
 	if t.simulated(hash) {
 		t.simulateDelete(hash)
 	}
 }
 
-// TellLower tells of a read that was a miss here, and of what the lower tier answered.
-func (t *Tier) TellLower(hash uint64, found bool, keyLen, valueLen int, deadline int64) {
+// ObserveLower passes on a read that was a miss here, and what the lower tier answered.
+func (t *Tier) ObserveLower(hash uint64, found bool, keyLen, valueLen int, deadline int64) {
 	if both := t.simulations.both; both != nil && t.simulated(hash) {
 		both.Read(hash, found, t.simulatedSize(keyLen, valueLen, deadline), deadline, t.clock.now())
-		t.toldOne()
+		t.observedOne()
 	}
 }
 
-// simulateHit tells of a read that found a record with this deadline, before that moved.
+// simulateHit passes on a read that found a record with this deadline, before that moved.
 func (t *Tier) simulateHit(hash uint64, keyLen, valueLen int, deadline int64) {
 	deadline, _ = t.Slide(deadline)
 	size, now := t.simulatedSize(keyLen, valueLen, deadline), t.clock.now()
@@ -50,13 +50,13 @@ func (t *Tier) simulateHit(hash uint64, keyLen, valueLen int, deadline int64) {
 
 //go:noinline
 func (t *Tier) simulateMiss(hash uint64) {
-	if own := t.simulations.own; own != nil { // both is told what the lower tier answers
+	if own := t.simulations.own; own != nil { // both gets what the lower tier answers
 		own.Read(hash, false, 0, 0, t.clock.now())
-		t.toldOne()
+		t.observedOne()
 	}
 }
 
-// simulateStore tells of a record that was stored. A negative entry is none: all reads that are
+// simulateStore passes on a record that was stored. A negative entry is none: all reads that are
 // counted miss it.
 //
 //go:noinline
@@ -69,16 +69,16 @@ func (t *Tier) simulateStore(hash uint64, keyLen, valueLen int, deadline int64) 
 	t.eachSimulation(hash, func(s *whatif.Simulation) { s.Store(hash, size, deadline, now) })
 }
 
-// simulatePromotion tells of a record that came back from the lower tier. To both tiers as one
+// simulatePromotion passes on a record that came back from the lower tier. To both tiers as one
 // that is nothing new.
 func (t *Tier) simulatePromotion(r *newRecord) {
 	if own := t.simulations.own; own != nil && t.simulated(r.hash) {
 		own.Store(r.hash, t.simulatedSize(len(r.key), len(r.value), r.deadline), r.deadline, t.clock.now())
-		t.toldOne()
+		t.observedOne()
 	}
 }
 
-// simulateClear tells that nothing is left.
+// simulateClear empties the simulations.
 func (t *Tier) simulateClear() {
 	for _, s := range t.simulations.each() {
 		if s != nil {
@@ -92,14 +92,14 @@ func (t *Tier) simulateDelete(hash uint64) {
 	t.eachSimulation(hash, func(s *whatif.Simulation) { s.Delete(hash) })
 }
 
-// eachSimulation tells those that want to know of a key.
-func (t *Tier) eachSimulation(hash uint64, tell func(*whatif.Simulation)) {
+// eachSimulation calls observe for the simulations that sample a key.
+func (t *Tier) eachSimulation(hash uint64, observe func(*whatif.Simulation)) {
 	for _, s := range t.simulations.each() {
 		if s != nil && s.Wants(hash) {
-			tell(s)
+			observe(s)
 		}
 	}
-	t.toldOne()
+	t.observedOne()
 }
 
 // simulatedSize is what a record takes, with its part of the index.
@@ -107,25 +107,25 @@ func (t *Tier) simulatedSize(keyLen, valueLen int, deadline int64) uint32 {
 	return uint32(min(t.roundUp(record.Size(keyLen, valueLen, deadline != 0))+indexedBytes, math.MaxUint32))
 }
 
-// toldOne is called when a simulation was told of a request: it may want other keys now, and has
-// to know now and then what the tier does.
-func (t *Tier) toldOne() {
+// observedOne is called when a simulation got a request: it may want other keys now, and gets the
+// state of the tier now and then.
+func (t *Tier) observedOne() {
 	if mask := t.simulations.mask(); mask != t.simulatedMask.Load() {
 		t.wantSimulated(mask)
 	}
-	if t.simulations.told.Add(1)%syncEvery == 1 { // the first one, too
+	if t.simulations.requests.Add(1)%syncEvery == 1 { // the first one, too
 		t.syncSimulations()
 	}
 }
 
-// wantSimulated has the tier tell of the keys that a mask has. Two calls at once may leave
-// either mask: the next request that is told of finds out.
+// wantSimulated sets the mask of the keys whose requests are passed on. Two calls at once may
+// leave either mask: the next request corrects that.
 func (t *Tier) wantSimulated(mask uint64) {
 	t.simulatedMask.Store(mask)
 	t.tuner.Share(mask)
 }
 
-// syncSimulations tells the simulations what the tiers are and have done.
+// syncSimulations gives the simulations the state and the counts of the tiers.
 func (t *Tier) syncSimulations() {
 	own, both := t.simulations.own, t.simulations.both
 	if own == nil {
@@ -145,7 +145,7 @@ func (t *Tier) syncSimulations() {
 }
 
 // recordRoom is how many bytes of records, and of the index, there is room for: what segments
-// hold, but for those that are kept for reclaiming, those that are being filled, and the rests
+// hold, without those that are kept for reclaiming, those that are being filled, and the rests
 // of segments where no record fits.
 func (t *Tier) recordRoom() int64 {
 	t.pool.Lock()

@@ -4,9 +4,9 @@ package ram
 const headBytes = 256
 
 // SetObsolete has records leave, from now on, that have no reader any more and do not
-// know it: where the tier would move, demote or keep a record, it asks obsolete, with
+// know it: where the tier would move, demote or keep a record, it calls obsolete with
 // its key and the first bytes of its value, which are lent, under a shard's lock. Reads
-// do not ask.
+// do not.
 func (t *Tier) SetObsolete(obsolete func(key, head []byte) bool) { t.obsolete.Store(&obsolete) }
 
 // isObsolete reports whether the record has no reader any more.

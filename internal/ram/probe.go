@@ -13,14 +13,14 @@ import (
 // take little longer than its reading: now and then it looks keys up that were read of late,
 // and takes the time of that.
 //
-// The keys are those of reads that the policy is told of, of one key in 16 or more, so that
+// The keys are those of reads that the policy samples, of one key in 16 or more, so that
 // the times are distributed as the requests are, as far as such a sample stands for them. The
 // times are those of getRetried, which raises no frequency for it: a search in Go and not in
 // assembly, of a key whose place in the caches of the processor is what others' reads have left. They are
 // not the callers' own times, in which there are waits for a processor and for memory that many
-// use at once. Nothing is copied until somebody asks, and little when he has.
+// use at once. Nothing is copied before the first ReadTimes, and little after it.
 type probe struct {
-	credit atomic.Int32 // keys that may be noted until somebody asks again; 0: nobody did
+	credit atomic.Int32 // keys that may be noted until the next ReadTimes; 0 before the first
 	full   atomic.Bool  // as many are kept as there is room for
 
 	mu    sync.Mutex // a reader who does not get it notes nothing
@@ -43,10 +43,10 @@ const (
 	maxProbeKey   = 64      // bytes; longer keys are not noted
 	maxProbeKeys  = 64
 	probeShare    = 1 << 16 // bytes of the budget for each key that is kept
-	probeEvery    = 64      // told reads for each that is noted, once there are keys enough
+	probeEvery    = 64      // sampled reads for each that is noted, once there are keys enough
 	probesAtOnce  = 32
-	probeCredit   = 512             // keys noted for one who asks: the later ones stay
-	probePause    = time.Second / 2 // between two that ask, lest many cost more than one
+	probeCredit   = 512             // keys noted for each ReadTimes: the later ones stay
+	probePause    = time.Second / 2 // between two that count: many cost no more than one
 	probedBytes   = 16 << 10        // room for a value, at first
 	clockReadings = 16
 )
@@ -69,7 +69,7 @@ func (p *probe) size() int64 {
 	return sizeOf[probe]() + int64(len(p.keys))*sizeOf[probeKey]()
 }
 
-// see is told of a hit.
+// see notes the key of a hit.
 func (p *probe) see(key []byte) {
 	if p != nil && p.credit.Load() > 0 {
 		p.seeSome(key)
@@ -89,8 +89,7 @@ func (p *probe) seeSome(key []byte) {
 	p.credit.Add(-1)
 }
 
-// take has keys be noted from now on, and returns the last ones, unless somebody asked just
-// before.
+// take starts the noting of keys, and returns the last ones, unless it was called just before.
 func (p *probe) take() (keys []probeKey) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -118,7 +117,7 @@ func (p *probe) clear() {
 	p.credit.Store(0)
 }
 
-// clockCost is what two readings of the clock tell of nothing between them.
+// clockCost measures the cost of reading the clock itself.
 func (p *probe) clockCost() time.Duration {
 	cost := time.Hour
 	for range clockReadings {

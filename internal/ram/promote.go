@@ -33,7 +33,7 @@ func (t *Tier) promoteWith(flags uint32, hash uint64, key, value []byte, deadlin
 }
 
 // promote tries until the shard has the segments that the record takes. To get
-// them it gives up the lock, and then asks everything again.
+// them it gives up the lock, and then checks everything again.
 func (t *Tier) promote(r *newRecord, token uint64, ev *evicted.List) bool {
 	s := t.shardOf(r.hash)
 	s.mu.Lock()

@@ -4,7 +4,7 @@ import (
 	"github.com/firncache/firn/internal/histogram"
 )
 
-// ReadTimes is what lookups in RAM took that were tried for whoever asked, now among them: see
+// ReadTimes is what lookups in RAM took that were tried for calls of it, now among them: see
 // probe. A tier below a MiB has none.
 func (t *Tier) ReadTimes() histogram.Histogram {
 	p := t.probe

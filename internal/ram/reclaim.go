@@ -6,10 +6,10 @@ import (
 
 // reclaim frees about one segment, a step at a time: a mostly dead one is cleaned,
 // otherwise the policy's lane gives up its oldest. Several callers do the steps of one
-// drain by turns, and all have it freed by the last step. mayGo is asked before each
+// drain by turns, and all have it freed by the last step. mayGo is called before each
 // step, with no lock held; if it says that no record may leave now, may is false. freed
 // is false if the shard has no segment to free, or if long records have to be demoted
-// first, which ev tells then. The evicted records are added to ev.
+// first, as ev says then. The evicted records are added to ev.
 func (s *shard) reclaim(ev *evicted.List, mayGo func() bool) (freed, may bool) {
 	if !mayGo() {
 		return false, false
@@ -122,7 +122,7 @@ func (s *shard) owesDrainSteps() (n int) {
 	t, mean := s.tier, int64(s.tier.meanRecordBytes.Load())
 	step := max(min(int64(t.maxWalk)*mean, stepBytes), mean, 1)
 	n = int(min(1+s.drainDebt/step, maxSteps))
-	s.drainDebt -= int64(n) * (step - step/4) // more is drained than is stored, lest need comes first
+	s.drainDebt -= int64(n) * (step - step/4) // more is drained than is stored, so as to stay ahead of need
 	if !t.full.Load() || int64(t.segSize()) < minSteps*step {
 		return 0
 	}

@@ -62,7 +62,7 @@ func copyOf(version uint32) record.Copy {
 	return record.NoCopy
 }
 
-// noteRead notes in a copy, which nobody can find yet, that its key was read.
+// noteRead notes in a copy, which cannot be found yet, that its key was read.
 func (t *Tier) noteRead(off uint64) {
 	h := t.header(off)
 	h.version.Store(h.version.Load() | wasRead)
@@ -82,7 +82,7 @@ type newRecord struct {
 	keepsDeadline bool // that of the key's record, if there is one by then
 
 	lane   policy.Lane    // where the policy puts it, if its key is new
-	placed bool           // whether the policy was asked
+	placed bool           // whether the policy has chosen the lane
 	claim  segments.Claim // its writer's, on segments
 
 	counts bool // it is stored, and an account counts it
@@ -195,7 +195,7 @@ func (s *shard) sameKey(off uint64, key []byte) bool {
 	return t.equalPieces(off, from, key)
 }
 
-// write stores a record at off, where nobody can find it yet.
+// write stores a record at off, where it cannot be found yet.
 func (t *Tier) write(off uint64, r *newRecord) {
 	h := t.header(off)
 	offheap.StoreRelease32(&h.version, r.version)

@@ -6,12 +6,12 @@ import (
 	"github.com/firncache/firn/internal/evicted"
 )
 
-// Full reports whether records have left for want of room since there was room for all.
+// Full reports whether records were evicted since there was room for all.
 func (t *Tier) Full() bool { return t.full.Load() }
 
 // SetBytes changes the budget. When it returns, no more than that is in use, and
 // freed memory is given back to the system. If another call changes the budget
-// meanwhile, the later one holds for both. OnEvict is told in steps, between which
+// meanwhile, the later one holds for both. OnEvict is called in steps, between which
 // no lock is held.
 func (t *Tier) SetBytes(bytes int64) error {
 	shrinks, err := t.setBytes(bytes)
@@ -70,7 +70,7 @@ func (t *Tier) addReserved(bytes int64) error {
 }
 
 // shrink reclaims until no more segments are in use than may be, a step at a time,
-// and tells OnEvict after each. Then it gives the memory of free ones back to the
+// and calls OnEvict after each. Then it gives the memory of free ones back to the
 // system, of all or, if spare ones may keep it, until no more have any than may be
 // in use. A panic of OnEvict reaches the caller when that is done.
 func (t *Tier) shrink(keepSpare bool) {
@@ -128,13 +128,13 @@ func (t *Tier) trimStep(keepSpare bool) {
 	if t.closed.Load() {
 		return
 	}
-	t.region.AdviseSmall() // lest the system fills the holes with huge pages
+	t.region.AdviseSmall() // else the system fills the holes with huge pages
 	t.pool.Trim(keepSpare, t.stepSegments(), t.decommit)
 }
 
 // decommit gives the memory of n segments back.
 func (t *Tier) decommit(first, n uint32) {
-	// A failure leaves memory with us that the budget no longer counts; there
-	// is nobody who could do anything about it.
+	// A failure leaves memory with us that the budget no longer counts; nothing
+	// can be done about it.
 	_ = t.region.Decommit(uint64(first)<<t.segShift, uint64(n)<<t.segShift)
 }

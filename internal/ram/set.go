@@ -27,7 +27,7 @@ func (s *shard) home(hash uint64) (off uint64) {
 // Set stores the record of a key with this hash, replacing the key's older one. A
 // deadline of 0 means never. One below 0 makes a negative entry, which has expired
 // for all calls but PeekStale, and stays until the deadline's negation; OnEvict is
-// not told of it. If Set fails it is a Delete.
+// not called for it. If Set fails it is a Delete.
 func (t *Tier) Set(hash uint64, key, value []byte, deadline int64) error {
 	s := t.shardOf(hash)
 	if deadline != 0 {
@@ -35,17 +35,17 @@ func (t *Tier) Set(hash uint64, key, value []byte, deadline int64) error {
 	}
 	s.mu.Lock()
 	done, copied := s.overwriteInPlace(hash, key, value, deadline)
-	if done && !s.tells(copied) {
+	if done && !s.notifies(copied) {
 		s.mu.Unlock()
-		t.tellStore(hash, len(key), len(value), deadline)
+		t.observeStore(hash, len(key), len(value), deadline)
 		return nil
 	}
 	return t.setRest(s, done, copied, hash, key, value, deadline)
 }
 
-// tells reports whether somebody is to be told of a write that is over: a watch, OnEvict
+// notifies reports whether a write that is over has to notify a watch, OnEvict
 // or the lower tier, which may have a copy of the replaced value if copied says so.
-func (s *shard) tells(copied bool) bool {
+func (s *shard) notifies(copied bool) bool {
 	return !s.watches.None() || s.evicted != nil || copied && s.tier.lower != nil
 }
 
@@ -62,7 +62,7 @@ func (t *Tier) setRest(s *shard, done, copied bool, hash uint64, key, value []by
 		s.unlock(&ev)
 		ended.CallWritten()
 	} else {
-		s.prefetchGhost(hash) // the key is absent, perhaps, and this is asked for its lane
+		s.prefetchGhost(hash) // the key is absent, perhaps, and its lane depends on this
 		r := t.newRecord(hash, key, value, deadline)
 		if err = t.store(s, &r, &ev); err != nil {
 			t.Drop(hash, key, evicted.Deleted, &ev)
@@ -72,7 +72,7 @@ func (t *Tier) setRest(s *shard, done, copied bool, hash uint64, key, value []by
 		ev.Notify()
 	}
 	if err == nil {
-		t.tellStore(hash, len(key), len(value), deadline)
+		t.observeStore(hash, len(key), len(value), deadline)
 	}
 	return err
 }
@@ -125,7 +125,7 @@ func (s *shard) overwritable(off uint64, shape record.Shape, size uint64) bool {
 // of the old record; the new one has none.
 func (s *shard) overwrite(off uint64, shape record.Shape, value []byte, deadline int64) (copied bool) {
 	t, h := s.tier, s.tier.header(off)
-	if t.tellsOfWrites() {
+	if t.notifiesOfWrites() {
 		old := t.recordAt(off)
 		s.noteReplaced(&old)
 	}
@@ -193,7 +193,7 @@ func (t *Tier) finishAppend(s *shard, r *newRecord, ended *watch.Watch, ev *evic
 }
 
 // set stores a record if the shard has the segments for it, and otherwise
-// tells how many are missing.
+// returns how many are missing.
 func (s *shard) set(r *newRecord) (missing int) {
 	b, slot, old, found := s.find(r.hash, r.key)
 	if r.invalidates = !found; r.invalidates && s.tier.lower != nil {
@@ -219,9 +219,9 @@ func (s *shard) set(r *newRecord) (missing int) {
 }
 
 // insert stores a record whose key is absent if the shard has the segments for
-// it, and otherwise tells how many are missing.
+// it, and otherwise returns how many are missing.
 func (s *shard) insert(r *newRecord) (missing int) {
-	if !r.placed { // asked once, though it may have to start again
+	if !r.placed { // once, though the write may have to start again
 		r.lane, r.placed = s.laneOfNew(r.hash, r.key), true
 	}
 	need := s.wants(r.lane, r.size)

@@ -50,7 +50,7 @@ func (t *Tier) storeIf(w *watch.Watch, r *newRecord, ev *evicted.List) error {
 	err := t.store(s, r, ev)
 	switch {
 	case err == nil:
-		t.tellStore(r.hash, len(r.key), len(r.value), r.deadline)
+		t.observeStore(r.hash, len(r.key), len(r.value), r.deadline)
 	case err != ErrClosed && w.Voided():
 		return watch.ErrChanged // whatever else kept it
 	}
@@ -77,6 +77,6 @@ func (t *Tier) DropIf(w *watch.Watch, cause evicted.Cause, ev *evicted.List) err
 	ended := s.delete(w.Hash(), w.Key(), w, cause)
 	s.unlock(ev)
 	ended.CallWritten()
-	t.tellDelete(w.Hash())
+	t.observeDelete(w.Hash())
 	return nil
 }

@@ -16,7 +16,7 @@ type underway struct{ hash, home uint64 }
 
 // SetMulti is Set for many keys, one after the other, so that the waiting for memory
 // overlaps: a key's bucket is loaded while the key 2·ahead places before it is set, and
-// its record while the one ahead places before it is. With each, that is asked for
+// its record while the one ahead places before it is. With each, that returns
 // every value's deadline. It stores as many as it can, and returns the first error, and
 // which key's it is.
 func (t *Tier) SetMulti(keys, values [][]byte, deadline int64, each func() int64) (at int, first error) {
@@ -48,9 +48,9 @@ func (t *Tier) SetMulti(keys, values [][]byte, deadline int64, each func() int64
 		s := t.shardOf(hash)
 		s.mu.Lock()
 		done, copied := s.overwriteInPlace(hash, keys[i], values[i], deadline)
-		if done && !s.tells(copied) {
+		if done && !s.notifies(copied) {
 			s.mu.Unlock()
-			t.tellStore(hash, len(keys[i]), len(values[i]), deadline)
+			t.observeStore(hash, len(keys[i]), len(values[i]), deadline)
 			continue
 		}
 		if err := t.setRest(s, done, copied, hash, keys[i], values[i], deadline); err != nil && first == nil {

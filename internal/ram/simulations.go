@@ -7,22 +7,22 @@ import (
 	"github.com/firncache/firn/internal/policy/whatif"
 )
 
-// simulations are told of the requests for some keys, and say what the cache would do at other
-// sizes. They are told by whoever made the request, when it has had its effect and no lock is
-// held. What a shard does by itself they are not told of: they evict and expire for themselves.
+// simulations get the requests for some keys, and say what the cache would do at other sizes. The
+// goroutine of a request passes it on when it has had its effect and no lock is held. What a
+// shard does by itself is not passed on: they evict and expire for themselves.
 type simulations struct {
-	own   *whatif.Simulation // of this tier; nil: none
-	both  *whatif.Simulation // of this tier and the lower one as one cache; nil: none
-	apart bool               // from the budget
-	told  atomic.Uint32      // requests
+	own      *whatif.Simulation // of this tier; nil: none
+	both     *whatif.Simulation // of this tier and the lower one as one cache; nil: none
+	apart    bool               // from the budget
+	requests atomic.Uint32
 }
 
-// SimulatedLower is a LowerTier that tells a simulation of both tiers what it must know.
+// SimulatedLower is a LowerTier that has the figures which a simulation of both tiers needs.
 type SimulatedLower interface {
 	LowerTier
 
-	// Room is how many bytes of records it has room for, whether it has begun to evict for
-	// want of it, and how many reads it has answered. It is called with no lock held.
+	// Room is how many bytes of records it has room for, whether it has begun to evict to
+	// make it, and how many reads it has answered. It is called with no lock held.
 	Room() (bytes int64, evicting bool, hits uint64)
 }
 

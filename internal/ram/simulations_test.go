@@ -57,7 +57,7 @@ func (s *simulatedTier) ok(err error) {
 // forget has the simulations begin anew.
 func (s *simulatedTier) forget() {
 	s.simulations.own = whatif.New(512<<10, 1)
-	s.simulations.told.Store(0)
+	s.simulations.requests.Store(0)
 	s.wantSimulated(s.simulations.mask())
 }
 

@@ -42,7 +42,7 @@ func (t *Tier) SlideTo(hash uint64, key []byte, deadline, to int64) int64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	_, _, r, ok := s.find(hash, key)
-	if !ok || s.closed || t.deadline(&r) != deadline || !s.movable(&r, to) { // which somebody else has moved
+	if !ok || s.closed || t.deadline(&r) != deadline || !s.movable(&r, to) { // which was moved meanwhile
 		return deadline
 	}
 	flags, _ := s.flagsOfTouched(&r, deadline, to) // later: nothing is invalidated

@@ -20,7 +20,7 @@ type Stats struct {
 	ReservedBytes         int64 // of the budget, reserved for the lower tier: see Reserve
 	HugePages             bool
 	Prefaulted            int64
-	EvictionAges          histogram.Histogram // of records that left for want of room, to the lower tier too, since they were stored or last moved
+	EvictionAges          histogram.Histogram // of records that left because their room was needed, to the lower tier too, since they were stored or last moved
 }
 
 // Stats takes a snapshot, one shard after the other.

@@ -32,7 +32,7 @@ type Tier struct {
 	meanRecordBytes atomic.Uint64 // mean of one shard, stored now and then
 	overlapFrom     uint64        // see the constant; other values in tests
 	clock           times         // of deadlines; its coarse time runs ahead if they slide
-	passed          times         // of moments that the caller asks about
+	passed          times         // of moments, for Passed
 	slides          sliding
 	grace           atomic.Int64
 
@@ -46,7 +46,7 @@ type Tier struct {
 	onEvict      func(key, value []byte, cause evicted.Cause)
 	obsolete     atomic.Pointer[func(key, head []byte) bool] // see SetObsolete
 	wants        func(key []byte, cause evicted.Cause) bool  // nil: all
-	causes       atomic.Uint32                               // Causes that onEvict is told of; 0 without it
+	causes       atomic.Uint32                               // Causes for which onEvict is called; 0 without it
 	lower        LowerTier
 	lowerInParts LowerTierInParts // lower, if it takes long records in parts; nil: it does not
 	maxWhole     int              // the most bytes of a record that is demoted as a whole
@@ -67,7 +67,7 @@ type Tier struct {
 
 	probe    *probe // nil: none
 	readKeys readKeys
-	ages     histogram.Recorder // of records that left for want of room: see shard.noteAge
+	ages     histogram.Recorder // of records whose room was needed: see shard.noteAge
 
 	freeAhead int        // segments that are to be free when a write needs one: see reclaimAhead
 	maxWalk   int        // records in a step, at most: stepRecords, or fewer in tests
@@ -144,7 +144,7 @@ type shard struct {
 	work      work           // done in this hold
 	dead      segments.Queue // segments that Clear has emptied, and that are still to be given back
 	held      atomic.Int64   // segments of the log that the shard holds
-	evicted   *evicted.Batch // records of which OnEvict is told after unlocking
+	evicted   *evicted.Batch // records for which OnEvict is called after unlocking
 	closed    bool
 	count     Counters
 	mirrored  mirrored
@@ -179,13 +179,13 @@ func (s *shard) changes() uint64 { return s.count.Sets() + s.count.Promoted + s.
 type aborted struct{ records, bytes int64 }
 
 // drain is the reclaiming of one segment. It goes in steps of a few records, and
-// between two of them others get the shard's lock. It is the shard's and nobody's
-// own: every writer that needs a segment of the shard does the next step, so that none
+// between two of them others get the shard's lock. It belongs to the shard and to no
+// goroutine: every writer that needs a segment of the shard does the next step, so that none
 // waits for another's drain, and one that was left off goes on.
 type drain struct {
 	walk                // through the segment, which is in no queue and not cleanable
 	cleans       bool   // its live records are moved to the end of their lane; otherwise the policy decides
-	evictsAll    bool   // the policy is not asked: it has kept too much
+	evictsAll    bool   // whatever the policy says: it has kept too much
 	now          int64  // the time of its last step, in clock milliseconds
 	leavesGhosts bool   // a record that is evicted leaves a ghost
 	ended        uint64 // how many drains have
@@ -201,8 +201,8 @@ type janitor struct {
 	sweeping sync.Mutex // held while a goroutine of the tier's own touches its memory; before shard.mu and the pool
 }
 
-// leavers are records that a shard took out for want of room, all of the same age, which the
-// tier's distribution is still to be told of.
+// leavers are records that a shard took out because their room was needed, all of the same age,
+// and that are not in the tier's distribution yet.
 type leavers struct {
 	age int64 // milliseconds
 	n   uint64

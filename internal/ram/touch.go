@@ -7,7 +7,7 @@ import (
 
 // Touch gives the live record of a key with this hash another deadline, 0 for never. It
 // reports false if there is none here. It is no write: the value stays, and so do the
-// watches of the key; OnEvict is not told, and no hit is counted. A copy in the lower
+// watches of the key; OnEvict is not called, and no hit is counted. A copy in the lower
 // tier that would expire later is invalidated; one that expires earlier stays, and is
 // replaced when the record is demoted. It fails as Set does, and then the deadline is
 // what it was, or the record was evicted to make room.
@@ -49,7 +49,7 @@ func (t *Tier) touch(s *shard, r *newRecord, ev *evicted.List) (ok bool, err err
 }
 
 // touchHere gives the key's live record the deadline of r, if the shard has the segments
-// for it, and otherwise tells how many are missing.
+// for it, and otherwise returns how many are missing.
 func (s *shard) touchHere(r *newRecord) (found bool, missing int) {
 	t := s.tier
 	b, slot, old, found := s.find(r.hash, r.key)

@@ -2,21 +2,21 @@ package ram
 
 import "github.com/firncache/firn/internal/evicted"
 
-// Tell sets the causes for which OnEvict, which has to be set, is called.
-func (t *Tier) Tell(causes evicted.Causes) { t.causes.Store(uint32(causes)) }
+// NotifyOf sets the causes for which OnEvict, which has to be set, is called.
+func (t *Tier) NotifyOf(causes evicted.Causes) { t.causes.Store(uint32(causes)) }
 
-// Tells reports whether OnEvict is called for a cause.
-func (t *Tier) Tells(c evicted.Cause) bool { return evicted.Causes(t.causes.Load()).Has(c) }
+// Notifies reports whether OnEvict is called for a cause.
+func (t *Tier) Notifies(c evicted.Cause) bool { return evicted.Causes(t.causes.Load()).Has(c) }
 
-// tellsOfWrites reports whether OnEvict is called for records that give way to others.
-func (t *Tier) tellsOfWrites() bool {
+// notifiesOfWrites reports whether OnEvict is called for records that give way to others.
+func (t *Tier) notifiesOfWrites() bool {
 	return t.causes.Load()&(1<<evicted.Replaced|1<<evicted.Expired) != 0
 }
 
 // noteEvicted copies a record that leaves, for OnEvict. It does nothing if OnEvict is not
 // called for the cause, or if the record is a negative entry.
 func (s *shard) noteEvicted(r *stored, cause evicted.Cause) {
-	if !s.tier.Tells(cause) || s.tier.deadline(r) < 0 {
+	if !s.tier.Notifies(cause) || s.tier.deadline(r) < 0 {
 		return
 	}
 	if wants := s.tier.wants; wants != nil && !wants(s.key(r), cause) {
@@ -37,7 +37,7 @@ func (s *shard) noteCopy(key, value []byte, cause evicted.Cause) {
 
 // noteReplaced notes that a record gives way to another of the same key.
 func (s *shard) noteReplaced(r *stored) {
-	if !s.tier.tellsOfWrites() {
+	if !s.tier.notifiesOfWrites() {
 		return
 	}
 	cause := evicted.Replaced

@@ -1,6 +1,6 @@
 package ram
 
-// walk is the way through the records of which some byte lies in one segment, a step at a
+// walk is the way through the records that lie in one segment at least in part, a step at a
 // time. It ends when the segment is released, which others may do between two steps.
 type walk struct {
 	id uint32 // the segment; 0: the walk has ended
@@ -18,8 +18,8 @@ func (w *walk) note(end int64) {
 	w.latest = max(w.latest, end)
 }
 
-// Whoever goes through many records holds a shard's lock for one step of it at a time, and
-// then for a moment nobody does. All that is done in one hold counts, so that no two things
+// A loop through many records holds a shard's lock for one step at a time, and releases it
+// between two steps. All that is done in one hold counts, so that no two things
 // that are short by themselves come together in one.
 
 // work is what was done in one hold of a shard's lock.

@@ -152,7 +152,7 @@ func TestStepsLeaveNothingOut(t *testing.T) {
 		"Sweep": func(d *drained) { d.now = 9000; d.Sweep() },
 		"Clear": func(d *drained) { d.Clear() },
 		"Clear at once": func(d *drained) {
-			d.Tell(0)
+			d.NotifyOf(0)
 			d.Clear()
 		},
 	} {

@@ -8,7 +8,7 @@ import (
 // Call is how one call uses the tiers; the zero Call does as Policy says.
 type Call struct {
 	SkipLocal   bool          // read from the shared tier, whatever copies there are
-	SkipShared  bool          // ask the local tiers alone: trusted copies
+	SkipShared  bool          // use the local tiers alone: trusted copies
 	CopyTTL     time.Duration // as in Policy, if not 0
 	Degraded    Degraded
 	HasDegraded bool // Degraded counts

@@ -1,8 +1,8 @@
 // Package shared is what the local tiers and a tier that several processes share say to
 // each other. Package fleet has the one side, the module firn/remote the other. It holds no
-// data and speaks to nobody.
+// data and sends nothing.
 //
-//	     store.Store             Get, Set, Delete, loads: asks the local tiers first
+//	     store.Store             Get, Set, Delete, loads: the local tiers first
 //	   |      ^        ^
 //	Tier |    | Local  | Trust    Read, Write … / Invalidate … / which copies hold
 //	   v      |        |
@@ -17,11 +17,11 @@
 //   - slot: the part of the keys that a server owns; there is one slot without a cluster.
 //   - stamp: the epoch in which a copy was last known to be the latest, and its slot.
 //   - trailer: version and stamp, behind the value of a copy.
-//   - trusted: said of a copy that may be an answer without asking: its stamp is of the
+//   - trusted: said of a copy that may be an answer without a request: its stamp is of the
 //     present epoch, and the server was heard of lately. suspect: not trusted.
-//   - check: ask for a suspect copy's version; if that is the latest, the copy in RAM is stamped
-//     anew; for one on the SSD a seal in Trust notes it.
-//   - push: the server's word that a key was changed by somebody else.
+//   - check: get the version of a suspect copy's entry; if that is the latest, the copy in RAM is stamped
+//     again; for one on the SSD a seal in Trust notes it.
+//   - push: the server's word that a key was changed elsewhere.
 //   - lease: an entry without a value, by which one process says that it loads the key.
 //   - number: a random one under an id, which all processes agree on: of a namespace's
 //     generation, and of a tag's version.

@@ -6,7 +6,7 @@ import "sync/atomic"
 type Number struct {
 	ID    ID
 	Value uint64
-	Stamp Stamp  // of the epoch from before it was asked for
+	Stamp Stamp  // of the epoch from before the request
 	Kept  uint64 // the moment at which it was kept, by the count of who keeps it
 
 	void, used atomic.Bool

@@ -113,7 +113,7 @@ func (s *seals) replace(old *sealTable, epoch uint64) *sealTable {
 	if old.epoch == epoch {
 		for i := range old.at {
 			if seal := old.at[i].Load(); seal != 0 {
-				_ = next.put(seal) // a table of twice the size has a place but for bad luck
+				_ = next.put(seal) // a table of twice the size has a place, with few exceptions
 			}
 		}
 	}

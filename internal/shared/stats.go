@@ -28,7 +28,7 @@ type Stats struct {
 	Reads, Writes uint64 // requests
 	Moved         uint64 // answers that another server has the slot
 	BreakerOpened uint64
-	BreakersOpen  int64 // servers that are not asked now
+	BreakersOpen  int64 // servers that get no requests now
 	Servers       int64 // that own slots
 	ServersUp     int64 // of these, heard of within the bound
 	FeedLag       int64 // the oldest server's word, in nanoseconds: what a trusted copy may be behind

@@ -33,7 +33,7 @@ var Anything = Expect{Any: true}
 type Found struct {
 	Value    []byte  // appended to dst; with Unchanged, and without a value, dst
 	Version  Version // with ErrNotFound, of a lease or a tombstone; 0 if there is nothing
-	Stamp    Stamp   // of the epoch from before it was asked for; 0: it must not be kept as a copy
+	Stamp    Stamp   // of the epoch from before the request; 0: it must not be kept as a copy
 	Deadline int64   // in the store's time, 0 for never; below 0 a negative entry's
 	// Unchanged says that the version is the one that the caller has: no value was sent.
 	Unchanged bool
@@ -60,12 +60,12 @@ type Query struct {
 // Tier is a tier that several processes share, below the local ones. Its calls may wait for a
 // network, until the context ends or the tier's own timeout, and are called with no lock held.
 // Errors are ErrNotFound, ErrChanged, ErrTooLarge, the context's, or wrap ErrUnavailable:
-// after the last two of a write nobody knows whether it has been done, or will be. It keeps no
+// after the last two of a write it is unknown whether it has been done, or will be. It keeps no
 // slice that it is given.
 //
 // The rule of copies: the store watches a key, then reads it here, then stores the copy if the
-// key was not written or invalidated since. So an answer may be late, but for what the
-// stamp says: it is of the epoch from before the question was sent.
+// key was not written or invalidated since. So an answer may be late; its stamp may not:
+// it is of the epoch from before the request was sent.
 type Tier interface {
 	// Open begins the tier's work, once, before any other call. It does not fail because a
 	// server is not there, only because one says that it cannot serve.
@@ -88,28 +88,28 @@ type Tier interface {
 	// Clear removes every entry that is there.
 	Clear(ctx context.Context) error
 
-	// Lease is asked before a key is loaded. It returns what the write of the loaded value is to
+	// Lease is called before a key is loaded. It returns what the write of the loaded value is to
 	// expect: a lease, where there was nothing. Or it returns the value that is there, whose
 	// version is to be expected if the key is loaded all the same. With q.Have, the caller
-	// loads anew the value of that version: it gets a lease though that is there, and what
-	// is there only if it is another. So does one who finds a value past its deadline,
-	// which is kept for its grace: he gets both.
+	// loads the value of that version again: it gets a lease though that is there, and what
+	// is there only if it is another. So does one that finds a value past its deadline,
+	// which is kept for its grace: it gets both.
 	//
 	// It waits for no load. While another process has leased the key it returns ErrLeased, and
-	// to expect that lease, or the value that is being loaded anew: who loads nevertheless may
-	// store what he expects of these, for nobody has changed the key then.
+	// to expect that lease, or the value that is being loaded again: a caller that loads nevertheless
+	// stores with this expectation, which holds only if the key was not changed.
 	Lease(ctx context.Context, dst []byte, q Query) (Expect, *Found, error)
 	// Await waits until the entry that was to be expected with ErrLeased is there no more:
-	// another process has stored its value, has given up, or its lease is over; the caller asks
+	// another process has stored its value, has given up, or its lease is over; the caller calls
 	// Lease again. ErrLeased says that it has waited for long enough.
 	Await(ctx context.Context, key []byte, leased Expect) error
 	// Release gives up what Lease has got, for a load that has failed. It does not wait.
 	Release(key []byte, leased Expect)
 
 	// Number is the number of an id, not 0; one without gets one. With renew, it gets another.
-	// Before it returns, Local was told of each change that an earlier answer has shown; and
-	// before a write of a tier with one slot returns, of each that somebody knew of when the
-	// write began.
+	// Before it returns, Local got each change that an earlier answer has shown; and before
+	// a write of a tier with one slot returns, each that some process knew when the write
+	// began.
 	Number(ctx context.Context, id ID, renew bool) (number uint64, stamp Stamp, err error)
 
 	Policy() Policy
@@ -120,10 +120,10 @@ type Tier interface {
 // ID names a number.
 type ID [16]byte
 
-// Local is the local tiers as the shared tier sees them. Its calls do not wait, call nobody
-// else's function, and may be made from the goroutine that reads from the network.
+// Local is the local tiers as the shared tier sees them. Its calls do not wait, call no
+// function of the user's, and may be made from the goroutine that reads from the network.
 type Local interface {
-	// Invalidate says that somebody else has changed a key: when it returns, no copy is found
+	// Invalidate says that a key was changed elsewhere: when it returns, no copy is found
 	// any more, and no read from before stores one.
 	Invalidate(key []byte)
 	// InvalidateNumber says so of a number.

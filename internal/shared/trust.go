@@ -40,7 +40,7 @@ type Feed struct {
 	of    atomic.Pointer[Trust] // that it is part of, nil before
 }
 
-// NewFeed is a new epoch, of which no copy is trusted yet.
+// NewFeed is a new epoch, without trusted copies yet.
 func NewFeed() *Feed {
 	f := &Feed{epoch: 1 + rand.Uint64N(epochMask)}
 	f.until.Store(math.MinInt64)
@@ -66,14 +66,14 @@ func (f *Feed) Extend(until int64) {
 // Until is that moment.
 func (f *Feed) Until() int64 { return f.until.Load() }
 
-// Trust tells which copies may be an answer without asking the shared tier. A reader looks
+// Trust says which copies may be an answer without a request to the shared tier. A reader looks
 // without a lock; the tier's goroutines change it.
 type Trust struct {
 	hot      atomic.Uint64 // a stamp
 	heating  sync.Mutex    // of changes of hot
 	now      atomic.Int64  // in milliseconds, coarse: the tier advances it
 	near     int64         // the last milliseconds of trust, in which
-	clock    func() int64  // is asked instead
+	clock    func() int64  // is read instead
 	extended atomic.Uint64 // how often a feed was, or was replaced
 	feeds    []atomic.Pointer[Feed]
 	changes  atomic.Uint64 // how often one was replaced
@@ -97,9 +97,8 @@ func NewTrust(slots, seals int) *Trust {
 	return t
 }
 
-// SetClock has the time be asked of a clock in the last milliseconds of trust, before the first
-// SetFeed. The coarse time is late by as long as the goroutine that advances it is kept from
-// running; while trust is extended in time, the clock is not asked.
+// SetClock sets a clock that is read in the last milliseconds of trust, before the first SetFeed. The coarse time is late by as long as the goroutine that advances it is kept from
+// running; while trust is extended in time, the clock is not read.
 func (t *Trust) SetClock(clock func() int64, near time.Duration) {
 	t.clock, t.near = clock, near.Milliseconds()
 }
@@ -154,10 +153,10 @@ func (t *Trust) SetFeed(slot int, f *Feed) {
 	t.heat()
 }
 
-// Mark is taken before a copy is read, and Since asked when Holds has said that it is trusted.
+// Mark is taken before a copy is read, and Since called when Holds has said that it is trusted.
 func (t *Trust) Mark() uint64 { return t.extended.Load() }
 
-// Since reports whether trust was given anew since a Mark. Then the copy may have been read
+// Since reports whether trust was given again since a Mark. Then the copy may have been read
 // while nothing was trusted, before a push that has come by now: it has to be read again.
 func (t *Trust) Since(mark uint64) bool { return t.extended.Load() != mark }
 
@@ -188,7 +187,7 @@ func (t *Trust) heat() {
 	if len(t.feeds) > 1 {
 		return
 	}
-	t.heating.Lock() // the last change is seen by whoever comes last
+	t.heating.Lock() // the last caller sees the last change
 	defer t.heating.Unlock()
 	f, now, hot := t.feeds[0].Load(), t.now.Load(), Shortened
 	if until := f.until.Load(); now <= until && until-now >= t.near {
@@ -197,7 +196,7 @@ func (t *Trust) heat() {
 	t.hot.Store(uint64(hot))
 }
 
-// HoldsCopy is Holds of a copy by the hash of its key, also if it was stamped anew.
+// HoldsCopy is Holds of a copy by the hash of its key, also if it was stamped again.
 func (t *Trust) HoldsCopy(hash uint64, v Version, s Stamp) bool {
 	if t.Holds(s) {
 		return true
@@ -206,7 +205,7 @@ func (t *Trust) HoldsCopy(hash uint64, v Version, s Stamp) bool {
 	return ok
 }
 
-// TrustedAs is HoldsCopy that tells the stamp with which the copy is trusted.
+// TrustedAs is HoldsCopy that returns the stamp with which the copy is trusted.
 func (t *Trust) TrustedAs(hash uint64, v Version, s Stamp) (Stamp, bool) {
 	if t.Holds(s) {
 		return s, true

@@ -16,7 +16,7 @@ type apart struct {
 }
 
 func (a *apart) enter(q *local.Quota) *coherence.Generation {
-	a.entered.Store(true) // first: whoever clears it takes the generation away afterwards
+	a.entered.Store(true) // first: a call that clears it takes the generation away afterwards
 	if a.is.Load() == nil {
 		g := newApart()
 		if q.Begin(g.Number); !a.is.CompareAndSwap(nil, g) {

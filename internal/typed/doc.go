@@ -5,7 +5,7 @@
 //
 //   - namespace: the entries of the typed caches of one name and type of keys.
 //   - generation: a number that begins the keys of a namespace, until that is cleared.
-//   - registry: where the store keeps what tells the generations, and when tags were
+//   - registry: where the store keeps the numbers of generations, and when tags were
 //     invalidated, so that a later process finds it.
 //   - head: the bytes before a value that has tags.
 //   - part: a number, bool or string in a key, alone or as a field or an element.

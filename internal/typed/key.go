@@ -56,7 +56,7 @@ func NewKeys[K comparable](c codec.Codec[K]) (Keys[K], error) {
 	return Keys[K]{}, fmt.Errorf("keys of type %s: %w", codec.TypeName(t), err)
 }
 
-// Name tells keys apart whose bytes mean different things. A declared type
+// Name distinguishes keys whose bytes mean different things. A declared type
 // is part of it, for two of them are two meanings of the same bytes, as the numbers
 // of users and of orders are. Go's own integers of one size are one.
 func (k *Keys[K]) Name() string {

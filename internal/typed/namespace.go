@@ -108,7 +108,7 @@ func (v *Shape) idOf(label string) registry.ID {
 }
 
 // begin gives a new namespace its first number. With a shared tier, it is one that no other
-// process knows, until the first call asks for theirs.
+// process knows, until the first call gets theirs.
 func (s *Namespace) begin(id registry.ID, maxBytes int64) error {
 	store := s.shape.of.store
 	number, numbers := max(rand.Uint64(), 1), store.Numbers()

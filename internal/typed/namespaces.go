@@ -67,7 +67,7 @@ func (n *Namespaces) add(id registry.ID, s *Namespace) {
 	}
 }
 
-// forgotten names a namespace that nobody can reach any more, without keeping its cache.
+// forgotten names an unreachable namespace, without keeping its cache.
 type forgotten struct {
 	of    weak.Pointer[Namespaces]
 	id    registry.ID
@@ -123,7 +123,7 @@ func swept(w weak.Pointer[Namespaces]) {
 	}
 }
 
-// sweep takes those out that nobody can reach any more, as long as it meets one among so many,
+// sweep takes the unreachable ones out, as long as it meets one among so many,
 // which stand in no order: a few may stay. The caller holds mu.
 func (n *Namespaces) sweep() {
 	const enough = 256

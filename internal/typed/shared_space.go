@@ -17,10 +17,10 @@ type link struct {
 	numbers   *fleet.Numbers
 	id, place registry.ID // place: whose number all processes agree on
 	apart     apart
-	mu        sync.Mutex // held while a number that was asked for becomes the current one; a leaf
+	mu        sync.Mutex // held while a number from the shared tier becomes the current one; a leaf
 }
 
-// ToRead is the generation for a call that reads. With a shared tier it asks for its number,
+// ToRead is the generation for a call that reads. With a shared tier it gets its number there,
 // unless the copy of that is trusted, as Numbers.GetToRead does: an error says that nothing may
 // be found.
 func (s *Namespace) ToRead(ctx context.Context) (*coherence.Generation, error) {
@@ -46,7 +46,7 @@ func (s *Namespace) ToLoad(ctx context.Context) (g *coherence.Generation, known 
 	return g, true, err
 }
 
-// ToWrite is the generation for a call that writes, which has to ask Latest when it is over.
+// ToWrite is the generation for a call that writes, which has to call Latest when it is over.
 // With an error there is one all the same, of the last number that is known: who removes something
 // of that has not removed too much.
 func (s *Namespace) ToWrite(ctx context.Context) (*coherence.Generation, error) {
@@ -87,8 +87,8 @@ func (s *Namespace) Trusted(g *coherence.Generation) bool {
 	return l == nil || l.numbers.Holds(g.Agreed)
 }
 
-// generationOf is the generation of a number, of which g may be: for a call that has asked for
-// the number, and for later ones, unless that has changed since.
+// generationOf is the generation of a number, which may be g: for the call that got the number,
+// and for later ones, unless that has changed since.
 func (s *Namespace) generationOf(l *link, g *coherence.Generation, c *shared.Number) *coherence.Generation {
 	if g.Agreed == c {
 		return g

@@ -94,7 +94,7 @@ func obsoleteShared(n *fleet.Numbers, h Head) bool {
 	return false
 }
 
-// checkShared is Check with a shared tier. What has to be asked for is asked for at once.
+// checkShared is Check with a shared tier. The numbers that it needs are requested at once.
 func (t *Tags) checkShared(ctx context.Context, h Head) error {
 	if !shared.CallOf(ctx).SkipLocal && holdShared(t.numbers, h) {
 		return nil
@@ -110,7 +110,7 @@ func (t *Tags) checkShared(ctx context.Context, h Head) error {
 }
 
 // checkNumber compares a place's number with the latest. One that differs from a copy may be newer
-// than that, if a push is under way: so the tier is asked before anybody deletes the value.
+// than that, if a push is under way: so the tier decides before the value is deleted.
 func (t *Tags) checkNumber(ctx context.Context, place registry.ID, number uint64) error {
 	known := t.numbers.Find(place)
 	c, err := t.numbers.GetToRead(ctx, place, known)

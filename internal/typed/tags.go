@@ -14,7 +14,7 @@ import (
 //
 // A value is only as new as the moment before its source was read, so what it notes is of
 // that moment: for a loader, which may name its tags when it has read the source, of the
-// moment before it was called. registry.Table says why no read finds a value of which a tag
+// moment before it was called. registry.Table says why no read finds a value with a tag that
 // was invalidated since.
 //
 // With a shared tier, over which no clock is in common, a value notes the number that each of its
@@ -106,7 +106,7 @@ func (t *Tags) Renew(dst []byte, begun Begun, h Head) []byte {
 }
 
 // Hold reports whether no tag was invalidated, or expired, since the value was made. With a shared tier it
-// asks nobody: then it also has to know it.
+// sends no request: it reports false for what it does not know.
 func (t *Tags) Hold(h Head) bool {
 	if t.numbers != nil {
 		return holdShared(t.numbers, h)
@@ -114,7 +114,7 @@ func (t *Tags) Hold(h Head) bool {
 	return t.store.JudgeNote(h.note()) == registry.Holds
 }
 
-// Check is Hold with an error, ErrObsolete or ErrExpired if they do not. With a shared tier it asks for the
+// Check is Hold with an error, ErrObsolete or ErrExpired if they do not. With a shared tier it gets the
 // numbers that are not known, as Numbers.GetToRead does.
 func (t *Tags) Check(ctx context.Context, h Head) error {
 	if t.numbers != nil {
@@ -135,8 +135,8 @@ var (
 	ErrExpired  = errors.New("a tag of the value has expired") // it is stale, and may be an answer to a load
 )
 
-// Use has the store ask whether a record has a tag that was invalidated, or expired: of a value, by its
-// first bytes; of a negative entry, whether it may have. What they are given keeps nothing of
+// Use gives the store the functions that say whether a record has a tag that was invalidated, or
+// expired: for a value, by its first bytes; for a negative entry, whether it may have. What they are given keeps nothing of
 // the cache, which refers to the tiers.
 func (t *Tags) Use() {
 	judge := t.store.NoteJudge()

@@ -70,6 +70,6 @@ var batches = []mutation{{
 }, {
 	guard: "a batch tells the policy of hits of sampled keys",
 	file:  "internal/ram/get_multi.go",
-	old:   "t.tellSampled(hash, key, len(v)-start, deadline)",
+	old:   "t.observeSampled(hash, key, len(v)-start, deadline)",
 	pkg:   "./internal/ram", test: "TestGetMultiTellsThePolicy",
 }}

@@ -73,7 +73,7 @@ var ramTier = []mutation{{
 }, {
 	guard: "what leaves takes its copy on the SSD along where both would be told",
 	file:  "internal/ram/entries.go",
-	old:   "if s.tier.Tells(evicted.LowerEvicted) &&",
+	old:   "if s.tier.Notifies(evicted.LowerEvicted) &&",
 	new:   "if false &&",
 	pkg:   "./internal/ram", test: "TestLowerCopyLeavesToo", quick: true,
 }, {

@@ -9,19 +9,19 @@ var simulated = []mutation{{
 }, {
 	guard: "a simulation is told of a Set in place",
 	file:  "internal/ram/set.go",
-	old:   "\t\ts.mu.Unlock()\n\t\tt.tellStore(hash, len(key), len(value), deadline)\n",
+	old:   "\t\ts.mu.Unlock()\n\t\tt.observeStore(hash, len(key), len(value), deadline)\n",
 	new:   "\t\ts.mu.Unlock()\n",
 	pkg:   "./internal/ram", test: "TestSimulationIsTold",
 }, {
 	guard: "a simulation is told of a miss of a batch",
 	file:  "internal/ram/get_multi.go",
-	old:   "\t\tif l.record[j] == notThere {\n\t\t\tb.miss(i + k)\n\t\t\tt.tellMiss(hash)\n",
+	old:   "\t\tif l.record[j] == notThere {\n\t\t\tb.miss(i + k)\n\t\t\tt.observeMiss(hash)\n",
 	new:   "\t\tif l.record[j] == notThere {\n\t\t\tb.miss(i + k)\n",
 	pkg:   "./internal/ram", test: "TestSimulationIsTold",
 }, {
 	guard: "a simulation is told of a Delete of a watched key",
 	file:  "internal/ram/set_if.go",
-	old:   "\tt.tellDelete(w.Hash())\n",
+	old:   "\tt.observeDelete(w.Hash())\n",
 	pkg:   "./internal/ram", test: "TestSimulationIsTold",
 }, {
 	guard: "a simulation is told of a Clear",
@@ -31,7 +31,7 @@ var simulated = []mutation{{
 }, {
 	guard: "the simulation of both tiers is told of what both miss",
 	file:  "internal/local/lookup.go",
-	old:   "\t\ts.RAM.TellLower(hash, false, len(key), 0, 0)\n",
+	old:   "\t\ts.RAM.ObserveLower(hash, false, len(key), 0, 0)\n",
 	pkg:   "./internal/tests/bytes", test: "TestCurveOfBothTiers",
 }, {
 	guard: "the largest record that is planned counts the simulations",

@@ -17,7 +17,7 @@ import (
 // writes look at.
 type Accounts struct {
 	table atomic.Pointer[map[uint64]*Account] // by number; it is replaced when it changes
-	marks []uint8                             // by segment: marks of accounts of which records may start there; the owner's, under its lock
+	marks []uint8                             // by segment: marks of accounts whose records may start there; the owner's, under its lock
 
 	mu     sync.Mutex // of changes; a leaf
 	opened int
@@ -46,8 +46,8 @@ type holding struct {
 	_     [16]byte
 }
 
-// Hand is a place in a lane: no counted record of the account starts before it, but for those
-// in a segment that is being drained, or that are being demoted.
+// Hand is a place in a lane: no counted record of the account starts before it, except in
+// a segment that is being drained, or that are being demoted.
 type Hand struct {
 	Seg uint32 // 0: the end of the lane, whatever comes
 	At  uint32
@@ -135,7 +135,7 @@ func (q *Accounts) open(number uint64) *Account {
 	return a
 }
 
-// prune closes the accounts that have nothing, and of which no new keys are. The caller
+// prune closes the accounts that have nothing, and get no new keys. The caller
 // holds mu.
 func (q *Accounts) prune() {
 	for number, a := range *q.table.Load() {
@@ -167,7 +167,7 @@ func (q *Accounts) bytes() int64 {
 	return n
 }
 
-// Take counts a record that is about to be stored, of which the shard is yet to be told. It
+// Take counts a record that is about to be stored, before the shard does. It
 // reports false if the account is closed.
 func (a *Account) Take(size uint64) bool {
 	if a.Total.Add(int64(size)) >= 0 {
@@ -213,7 +213,7 @@ func (h *holding) Pass(q policy.Lane, id, next uint32) {
 }
 
 // Charge takes the memory of the accounts from the budget, or gives it back; of a budget
-// that has nothing to spare it takes nothing. Records may have to leave, of which OnEvict is told:
+// that has nothing to spare it takes nothing. Records may have to leave, for which OnEvict is called:
 // the caller holds no lock.
 func (q *Accounts) Charge(reserve func(int64) error) {
 	q.charging.Lock()

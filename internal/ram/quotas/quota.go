@@ -9,7 +9,7 @@ import (
 )
 
 // Quota is the most bytes of a namespace's records. The keys of a namespace begin with eight
-// bytes, the number of a generation; each generation of which there may be records has an
+// bytes, the number of a generation; each generation that may have records has an
 // account of its own. Begin and End say which numbers new keys have.
 type Quota struct {
 	all      *Accounts
@@ -150,7 +150,7 @@ func (q *Quota) Exceeded(steps int) bool {
 	return over > 0 && (steps < maxSteps || over > limit/slack)
 }
 
-// Next is the account of which records leave next; nil if none has any.
+// Next is the account whose records leave next; nil if none has any.
 func (q *Quota) Next() *Account {
 	for _, a := range *q.accounts.Load() {
 		if a.Total.Load() > 0 {
