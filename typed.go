@@ -68,8 +68,8 @@ type TypedOptions[K comparable, V any] struct {
 	// thirty-second and an entry each; a larger value is ErrTooLarge. What was cleared counts, and
 	// leaves first. What leaves for it goes to the SSD if it was read, of which the namespace has
 	// the same part as of RAMBytes at Open: above that its oldest entries leave, and others are
-	// not written; what was written before NewTyped is estimated. It is no reservation. All open
-	// typed caches of the namespace must have the same, 4 KiB to RAMBytes. Default: 0, no quota.
+	// not written; what was written before NewTyped is estimated. It is no reservation.
+	// NewTyped waits for the SSD as a Set does. All open typed caches of the namespace must have the same, 4 KiB to RAMBytes. Default: 0, no quota.
 	MaxBytes int64
 
 	// Version is of the meaning of the values, when it changes and their type
@@ -174,7 +174,7 @@ func NewTyped[K comparable, V any](c *Cache, namespace string, opts TypedOptions
 	if err != nil {
 		return nil, err
 	}
-	if err := opts.validateMaxBytes(c); err != nil {
+	if err := opts.validateMaxBytes(c); err != nil && !c.typed.spaces.HaveQuota(cfg.shape, namespace, opts.MaxBytes) {
 		return nil, newTypedError(namespace, err)
 	}
 	if n := len(namespace); n == 0 || n > maxNamespace {

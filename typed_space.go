@@ -194,7 +194,8 @@ func (o *TypedOptions[K, V]) loads(c *Cache) (*load.Group, error) {
 // leastQuota is the least MaxBytes: less is rather a mistake in the unit.
 const leastQuota = 4 << 10
 
-// validateMaxBytes refuses a quota that would keep nothing, or have no effect.
+// validateMaxBytes refuses a quota that would keep nothing, or have no effect. One that the
+// namespace has already was valid: RAMBytes has been lowered since.
 func (o *TypedOptions[K, V]) validateMaxBytes(c *Cache) error {
 	most := c.store.RAMBytes()
 	if c.adaptive != nil {

@@ -1,6 +1,7 @@
 package load
 
 import (
+	"bytes"
 	"context"
 	"errors"
 
@@ -34,7 +35,11 @@ func CachedValue(ctx context.Context, accept func(value []byte) (stored []byte, 
 			return nil, false
 		}
 	}
-	return d.keep(value), true
+	value = d.keep(value)
+	if accept == nil && d.call.loader.gives { // the caller of a load that is not modified gets it
+		value = bytes.Clone(value)
+	}
+	return value, true
 }
 
 // kept is the value that the loader was given, nil if none was. The load keeps it until

@@ -38,8 +38,13 @@ func (s *Store) SetObsolete(judge func(key, head []byte) (obsolete bool, since i
 	s.KeepAlive()
 }
 
-// isPastGrace reports whether what is stale since a moment is no answer any more.
-func isPastGrace(since, now int64, grace *atomic.Int64) bool { return since+grace.Load() <= now }
+// isPastGrace reports whether a value that is stale since a moment is no answer any more. ExpireTag
+// notes no moment to come, except by the difference of two readings of the clock: such a moment is
+// of damaged memory, and the grace would have no end.
+func isPastGrace(since, now int64, grace *atomic.Int64) bool {
+	const apart = 60_000
+	return since+grace.Load() <= now || since-apart > now
+}
 
 // judge reports whether a record with this value is obsolete, and otherwise since when it is stale, whatever
 // its deadline: 0 if it is not.

@@ -142,7 +142,7 @@ func (s *Store) wanted(dst, key, found []byte, deadline int64, state State) ([]b
 		}
 	default:
 		obsolete, since := s.judge(key, value)
-		if obsolete {
+		if obsolete || s.RAM.Closed() { // then the judge may know no tag any more
 			return dst, 0, Miss
 		}
 		if since != 0 && (deadline == 0 || since < deadline) {

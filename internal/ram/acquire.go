@@ -122,6 +122,13 @@ func (t *Tier) awaitLower(r *newRecord) {
 	}
 }
 
+// letLower is awaitLower where the lower tier is not ready, unless that was waited for long enough.
+func (t *Tier) letLower(r *newRecord) {
+	if r.waited != noWait && !t.lowerReady() {
+		t.awaitLower(r)
+	}
+}
+
 // endWrite ends a write, stored or not: it gives back the segments that were not
 // needed, and releases the shard.
 func (s *shard) endWrite(r *newRecord, ev *evicted.List) {

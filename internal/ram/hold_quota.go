@@ -30,9 +30,7 @@ func (t *Tier) holdQuota(s *shard, r *newRecord, ev *evicted.List) {
 	}
 	q := a.Quota.Load()
 	for steps := 0; q.Exceeded(steps) && !t.closed.Load(); steps++ {
-		if r.waited != noWait && !t.lowerReady() {
-			t.awaitLower(r)
-		}
+		t.letLower(r)
 		if !t.quotaStep(q, s, ev) {
 			return
 		}
@@ -156,10 +154,13 @@ func (s *shard) meet(a *quotas.Account, q *quotas.Quota, r *stored) {
 }
 
 // HoldQuota has records leave until the quota holds, whatever it was before, and what the accounts
-// take is taken from the budget. OnEvict is called in steps. The caller holds no lock.
+// take is taken from the budget. It waits for the lower tier as one write does, and calls OnEvict
+// in steps. The caller holds no lock.
 func (t *Tier) HoldQuota(q *quotas.Quota) {
 	t.quotas.Charge(t.Reserve)
+	var patience newRecord // of none, which counts how long was waited
 	for more := true; more && q.Over() && !t.closed.Load(); {
+		t.letLower(&patience)
 		var ev evicted.List
 		more = t.quotaStep(q, &t.shards[0], &ev)
 		ev.Notify()

@@ -4,7 +4,9 @@ import (
 	"encoding/binary"
 	"sync"
 	"testing"
+	"time"
 
+	"github.com/firncache/firn/internal/evicted"
 	"github.com/firncache/firn/internal/invariants"
 	"github.com/firncache/firn/internal/ram/quotas"
 )
@@ -241,6 +243,65 @@ func TestQuotaInADrain(t *testing.T) {
 	tier.HoldQuota(q)
 	if used := q.Used(); used > 4000 {
 		t.Errorf("%d bytes under a quota that was lowered to 4000", used)
+	}
+	checkQuotas(t, tier)
+}
+
+// An OnEvict that is called for the memory of an account may open another one.
+func TestQuotaOpenedByOnEvict(t *testing.T) {
+	t.Parallel()
+	var tier *Tier
+	opened, begun := uint64(1), false
+	tier = newQuotaTier(t, Config{Bytes: 1 << 20, OnEvict: func([]byte, []byte, evicted.Cause) {
+		if begun && opened < 20 {
+			opened++
+			tier.HoldQuota(tier.Quota(opened, 100_000))
+		}
+	}})
+	for i := range uint64(2000) {
+		if err := tier.setKey(quotaKey(1000, i), make([]byte, 1000), 0); err != nil {
+			t.Fatal(err)
+		}
+	}
+	begun = true
+	before := tier.reserved.Load()
+	ends(t, "HoldQuota", func() { tier.HoldQuota(tier.Quota(1, 100_000)) })
+	charged := tier.reserved.Load() - before - int64(len(tier.segs))
+	tier.HoldQuota(tier.Quota(opened+1, 100_000))
+	if each := tier.reserved.Load() - before - int64(len(tier.segs)) - charged; opened == 1 || charged != int64(opened)*each {
+		t.Errorf("%d quotas, for which %d bytes are charged: want several, of %d each", opened, charged, each)
+	}
+	checkQuotas(t, tier)
+}
+
+// awaited is a lower tier that is busy until a writer waits for it.
+type awaited struct{ *lower }
+
+func (l awaited) WaitForRoom(waited time.Duration) (time.Duration, bool) {
+	if waited != noWait {
+		l.busy.Store(false)
+	}
+	return waited, !l.busy.Load()
+}
+
+// What leaves for a quota that is lowered waits for a slow lower tier, and is not lost to it.
+func TestQuotaWaitsForLowerTier(t *testing.T) {
+	t.Parallel()
+	low := awaited{newLower()}
+	low.admit = func() bool { return !low.busy.Load() }
+	tier := newQuotaTier(t, Config{Bytes: 4 << 20, Lower: low})
+	tier.Quota(1, 1<<20)
+	for i := range uint64(500) {
+		if err := tier.setKey(quotaKey(1, i), make([]byte, 1000), 0); err != nil {
+			t.Fatal(err)
+		}
+		tier.Get(nil, quotaKey(1, i))
+	}
+	low.busy.Store(true)
+	q := tier.Quota(1, 10_000)
+	tier.HoldQuota(q)
+	if s := tier.Stats(); q.Used() > 10_000 || s.Demoted < 480 || s.OverQuota > 0 {
+		t.Errorf("%d bytes are left, %d records are in the lower tier and %d lost: want 10,000, all and none", q.Used(), s.Demoted, s.OverQuota)
 	}
 	checkQuotas(t, tier)
 }

@@ -55,6 +55,14 @@ func (n *Namespaces) Open(store *store.Store, label string, shape *Shape, maxByt
 	return s, nil
 }
 
+// HaveQuota reports whether the namespace of a name is in use with a quota of so many bytes.
+func (n *Namespaces) HaveQuota(shape *Shape, label string, bytes int64) bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	s := n.open[shape.idOf(label)].Value()
+	return s != nil && bytes > 0 && s.Quota().Max() == bytes
+}
+
 // add adds a namespace to those in use. The caller holds mu.
 func (n *Namespaces) add(id registry.ID, s *Namespace) {
 	if n.open == nil {

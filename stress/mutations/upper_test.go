@@ -340,7 +340,7 @@ var upper = []mutation{{
 }, {
 	guard: "an entry of a front has the versions of its tags",
 	file:  "hot.go",
-	old:   " && (h.tags == nil || c.typed.tags.Hold(h.tags))",
+	old:   " && (h.more == nil || h.more.tags == nil || c.typed.tags.Hold(h.more.tags))",
 	pkg:   "./internal/tests/typed", test: "TestInvalidateTag",
 }, {
 	guard: "who joins a load does not get what was invalidated before",
@@ -351,8 +351,8 @@ var upper = []mutation{{
 }, {
 	guard: "an obsolete value is no answer in place of a load",
 	file:  "internal/local/read.go",
-	old:   "if obsolete {",
-	new:   "if obsolete && false {",
+	old:   "if obsolete || s.RAM.Closed() {",
+	new:   "if obsolete && s.RAM.Closed() {",
 	pkg:   "./internal/tests/typed", test: "TestInvalidatedIsNotStale",
 }, {
 	guard: "a value of which a tag has expired is stale",
@@ -361,10 +361,20 @@ var upper = []mutation{{
 	new:   "if false {",
 	pkg:   "./internal/tests/typed", test: "TestExpireTagWhileRevalidate", quick: true,
 }, {
+	guard: "a load beside Close finds nothing whose tags are not known any more",
+	file:  "internal/local/read.go",
+	old:   "if obsolete || s.RAM.Closed() {",
+	new:   "if obsolete {",
+	pkg:   "./internal/local", test: "TestPeekDuringClose",
+}, {
+	guard: "a moment that is yet to come is of damaged memory",
+	file:  "internal/local/obsolete.go",
+	old:   " || since-apart > now",
+	pkg:   "./internal/local", test: "TestStaleSinceTheFuture",
+}, {
 	guard: "an expired value is obsolete when its grace is over",
 	file:  "internal/local/obsolete.go",
-	old:   "return since+grace.Load() <= now }",
-	new:   "return false && since+grace.Load() <= now }",
+	old:   "since+grace.Load() <= now || ",
 	pkg:   "./internal/tests/typed", test: "TestExpireTagLeaves",
 }, {
 	guard: "an expired value that has left does not come back",

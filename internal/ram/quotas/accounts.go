@@ -23,8 +23,8 @@ type Accounts struct {
 	opened int
 	shards int // of the tier
 
-	charging sync.Mutex // before Tier.resizing
-	charged  int64      // bytes, to the budget
+	charging atomic.Bool // no lock, as OnEvict is called meanwhile, and may come here again
+	charged  int64       // bytes, to the budget; whoever set charging changes it
 }
 
 // Account is the records of one number: those that are marked as counted.
@@ -213,14 +213,23 @@ func (h *holding) Pass(q policy.Lane, id, next uint32) {
 }
 
 // Charge takes the memory of the accounts from the budget, or gives it back; of a budget
-// that has nothing to spare it takes nothing. Records may have to leave, for which OnEvict is called:
-// the caller holds no lock.
+// that has nothing to spare it takes nothing. Records may have to leave, for which OnEvict is
+// called: the caller holds no lock. If a call is under way, that does it.
 func (q *Accounts) Charge(reserve func(int64) error) {
-	q.charging.Lock()
-	defer q.charging.Unlock()
-	if by := q.bytes() - q.charged; by != 0 && reserve(by) == nil {
-		q.charged += by
+	for more := true; more && q.charging.CompareAndSwap(false, true); {
+		more = q.chargeOnce(reserve)
 	}
+}
+
+// chargeOnce is Charge, and reports whether it changed something: then there may be more by now.
+func (q *Accounts) chargeOnce(reserve func(int64) error) bool {
+	defer q.charging.Store(false)
+	by := q.bytes() - q.charged
+	if by == 0 || reserve(by) != nil {
+		return false
+	}
+	q.charged += by
+	return true
 }
 
 // Check compares the accounts with what the shards have of them.

@@ -13,8 +13,8 @@ type Shares struct {
 
 	mu sync.Mutex // of changes; before Share.mu
 
-	charging sync.Mutex
-	charged  int64 // bytes
+	charging atomic.Bool // no lock: see quotas.Accounts
+	charged  int64       // bytes
 }
 
 // numberLen is how many bytes of a key are a number.
@@ -133,16 +133,26 @@ func (s *Shares) Full(accept func(*Share) bool) (full *Share) {
 }
 
 // Charge takes the memory of the shares from a budget, or gives it back, by reserve; of one that
-// has nothing to spare it takes nothing. The caller holds no lock.
+// has nothing to spare it takes nothing. The caller holds no lock. If a call is under way, that does
+// it.
 func (s *Shares) Charge(reserve func(int64) error) {
-	s.charging.Lock()
-	defer s.charging.Unlock()
+	for more := true; more && s.charging.CompareAndSwap(false, true); {
+		more = s.chargeOnce(reserve)
+	}
+}
+
+// chargeOnce is Charge, and reports whether it changed something: then there may be more by now.
+func (s *Shares) chargeOnce(reserve func(int64) error) bool {
+	defer s.charging.Store(false)
 	n := int64(0)
 	s.each(func(share *Share) bool {
 		n += int64(len(share.slots)) * 8
 		return true
 	})
-	if by := n - s.charged; by != 0 && reserve(by) == nil {
-		s.charged += by
+	by := n - s.charged
+	if by == 0 || reserve(by) != nil {
+		return false
 	}
+	s.charged += by
+	return true
 }

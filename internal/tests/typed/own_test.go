@@ -86,3 +86,26 @@ func TestLoadedBytesAreEachCallers(t *testing.T) {
 		})
 	}
 }
+
+// What a loader was given of the value that is there, and keeps, is not what its caller gets.
+func TestCachedBytesAreTheLoaders(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		pages := harness.NewTyped(t, harness.OpenSmall(t), "n", firn.TypedOptions[int, []byte]{TTL: time.Second, Loading: firn.LoadingOptions{StaleIfError: time.Hour}})
+		page := bytes.Repeat([]byte("p"), 10_000)
+		harness.Must(t, pages.Set(1, page))
+		time.Sleep(time.Minute)
+		var value, raw []byte
+		got, err := pages.GetOrLoad(t.Context(), 1, func(ctx context.Context, _ int) ([]byte, error) {
+			value, _ = pages.CachedValue(ctx)
+			raw, _ = firn.CachedValue(ctx)
+			return nil, firn.ErrNotModified
+		})
+		if err != nil || !bytes.Equal(got, page) {
+			t.Fatalf("%d bytes, %v", len(got), err)
+		}
+		clear(got)
+		if !bytes.Equal(value, page) || !bytes.HasSuffix(raw, page) {
+			t.Error("the caller has changed what the loader has")
+		}
+	})
+}

@@ -92,6 +92,17 @@ func TestMaxBytesOptions(t *testing.T) {
 	if err := same.Set(1, make([]byte, 10_000)); !errors.Is(err, firn.ErrTooLarge) {
 		t.Errorf("a value larger than MaxBytes: %v, want %v", err, firn.ErrTooLarge)
 	}
+	large := harness.NewTyped(t, c, "large", blobs{MaxBytes: most})
+	harness.Must(t, c.SetRAMBytes(most/2))
+	if again, err := firn.NewTyped(c, "large", blobs{MaxBytes: most}); err != nil {
+		t.Errorf("a second typed cache of a namespace, with RAMBytes below its MaxBytes: %v", err)
+	} else {
+		harness.Must(t, again.Close())
+	}
+	harness.Must(t, large.Close())
+	if _, err := firn.NewTyped(c, "large", blobs{MaxBytes: most}); err == nil {
+		t.Error("a new namespace has MaxBytes above RAMBytes")
+	}
 	harness.Must(t, first.Close())
 	harness.Must(t, same.Close())
 	if all := harness.NewTyped(t, c, "n", blobs{}); all.Set(1, make([]byte, 10_000)) != nil {
