@@ -181,8 +181,9 @@ type loadTags struct {
 // valueTags are those of all values, or of one.
 type valueTags struct {
 	head     typed.Head
-	unknown  bool // nothing is to be kept
+	bad      bool // nothing is to be kept
 	overflow bool // because there were too many tags
+	unknown  bool // whether one was invalidated since the load began: they can be had no more
 }
 
 // renewed is a stored value, if a tag of it has expired as one that was made since the load began whose
@@ -206,15 +207,13 @@ func (t *Typed[K, V]) beginLoadTags(ctx context.Context) *loadTags {
 // set replaces the tags of all values, or those of the one for a key that load.KeyOf returned.
 func (l *loadTags) set(ctx context.Context, key int, names []string) error {
 	err := typed.CheckTags(names)
-	var tags typed.Head
-	known := err == nil
-	if known && len(names) > 0 {
+	v := valueTags{bad: err != nil, overflow: errors.Is(err, typed.ErrTooManyTags)}
+	if err == nil && len(names) > 0 {
 		l.c.useTags()
 		var unknown error
-		tags, unknown = l.c.typed.tags.Append(ctx, nil, l.begun, l.space, names)
-		known = unknown == nil
+		v.head, unknown = l.c.typed.tags.Append(ctx, nil, l.begun, l.space, names)
+		v.unknown = unknown != nil
 	}
-	v := valueTags{tags, !known, errors.Is(err, typed.ErrTooManyTags)}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	switch {
@@ -261,9 +260,12 @@ func (l *loadTags) settle(ctx context.Context, v *valueTags) {
 	if v.overflow {
 		l.c.typed.tagOverflows.Add(1)
 	}
-	if v.unknown {
+	switch {
+	case v.bad:
 		load.KeepNone(ctx)
 		return
+	case v.unknown:
+		load.KeepAlone(ctx)
 	}
 	load.SetNegative(ctx, v.head)
 }

@@ -22,8 +22,12 @@ type Lease struct {
 	known  bool
 	anew   bool  // there may be an older value, though it is not known
 	began  int64 // by Trust's clock: the loader begins after it
+	salt   shared.Stamp
 	err    error // why it is not known; nil: the call skips the shared tier
 }
+
+// IsKnown reports whether the shared tier said what is there.
+func (l Lease) IsKnown() bool { return l.known }
 
 // Held reports whether the lease is to be released if it is not used.
 func (l Lease) Held() bool { return l.expect.Leased != 0 }

@@ -55,7 +55,7 @@ func (s *Fleet) Apart(ctx context.Context) (context.Context, bool) {
 func (s *Fleet) Ask(ctx context.Context, w *watch.Watch, key []byte, how Asking, ev *evicted.List) Asked {
 	call := callOf(ctx)
 	a := s.answerForLoad(ctx, w, key, how, &call, ev)
-	a.Lease.began = s.trust.Moment()
+	a.Lease.began, a.Lease.salt = s.trust.Moment(), s.trust.Salt()
 	if how != AskAnew && s.shared.degraded(&call) == shared.DegradedError {
 		a.Err = a.Lease.err
 	}
@@ -219,7 +219,7 @@ func (s *Fleet) SetLoaded(ctx context.Context, w *watch.Watch, l Lease, key, val
 // away. Afterwards it is a suspect one, if Policy.Degraded lets those be answers.
 func (s *Fleet) storeSuspect(ctx context.Context, w *watch.Watch, l *Lease, e *shared.Entry, ev *evicted.List) {
 	kept, call := *e, callOf(ctx)
-	stamp, left := s.trust.Alone(l.began, s.shared.policy.Bound.Milliseconds())
+	stamp, left := s.trust.Alone(l.began, s.shared.policy.Bound.Milliseconds(), l.salt)
 	switch {
 	case s.shared.degraded(&call) == shared.DegradedStale:
 	case left == 0:

@@ -112,6 +112,9 @@ func (n *Numbers) AskShared(ctx context.Context, id registry.ID, since int64) (*
 	return n.questions.Do(ctx, id, since, func(ctx context.Context) (*shared.Number, error) { return n.Ask(ctx, id) })
 }
 
+// EndAlone is shared.Trust.EndAlone.
+func (n *Numbers) EndAlone() { n.trust.EndAlone() }
+
 // Renew gives an id another number. With an error it may have one, or get it yet.
 func (n *Numbers) Renew(ctx context.Context, id registry.ID) (*shared.Number, error) {
 	n.Invalidate(id)

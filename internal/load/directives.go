@@ -28,6 +28,7 @@ type wishes struct {
 	ttl     time.Duration // 0 or less: nothing is to be kept
 	ownTTL  bool
 	none    bool   // nothing is to be kept, whatever ttl says
+	alone   bool   // likewise, if the shared tier could be asked
 	tags    []byte // of a key that has no value
 	ownTags bool
 }
@@ -60,6 +61,12 @@ func SetTTL(ctx context.Context, ttl time.Duration) error {
 // KeepNone has nothing kept of what the loader whose context ctx is returns, whatever SetTTL says.
 func KeepNone(ctx context.Context) {
 	setWishes(ctx, func(w *wishes) { w.none = true })
+}
+
+// KeepAlone has what the loader whose context ctx is returns kept in this process alone, where
+// the shared tier was away when the load began, and otherwise nothing.
+func KeepAlone(ctx context.Context) {
+	setWishes(ctx, func(w *wishes) { w.alone = true })
 }
 
 // SetNegative says what a negative entry has that remembers an ErrNotFound of the loader whose
@@ -146,6 +153,14 @@ func (d *directives) ttl(f *flight, usual time.Duration) time.Duration {
 		return d.all.ttl
 	}
 	return usual
+}
+
+// isAlone reports whether KeepAlone was said of a load.
+func (d *directives) isAlone(f *flight) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	w := d.each[f]
+	return d.all.alone || w != nil && w.alone
 }
 
 // inside reports whether d are those of a loader of this cache.

@@ -21,6 +21,7 @@ func (g *Group) storeResult(f *flight, res *result, ev *evicted.List) error {
 	ttl, store := f.call.directives.ttl(f, g.cfg.TTL), g.storeNegative
 	switch {
 	case ttl <= 0 || g.cfg.Off,
+		f.call.directives.isAlone(f) && f.leaseOf().IsKnown(),
 		res.err == nil && g.store.IsObsolete(f.key, res.value), // it was invalidated meanwhile
 		res.err != nil && (g.cfg.NegativeTTL <= 0 || g.store.IsNegativeObsolete(f.call.directives.negative(f))):
 		return g.deleteIf(f, ev)

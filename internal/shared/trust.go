@@ -77,7 +77,7 @@ type Trust struct {
 	extended atomic.Uint64 // how often a feed was, or was replaced
 	feeds    []atomic.Pointer[Feed]
 	changes  atomic.Uint64 // how often one was replaced
-	salt     Stamp         // of copies that no server has given
+	salt     atomic.Uint64 // of copies that no server has given: a Stamp
 	aloneFor atomic.Int64  // how long such a copy is trusted
 	seals    seals         // of copies that were checked
 }
@@ -87,7 +87,7 @@ type Trust struct {
 func NewTrust(slots, seals int) *Trust {
 	t := &Trust{feeds: make([]atomic.Pointer[Feed], slots)}
 	t.seals.init(seals)
-	t.salt = Stamp(rand.Uint64() & slotMask)
+	t.salt.Store(rand.Uint64() & slotMask)
 	t.hot.Store(uint64(Shortened))
 	t.now.Store(math.MaxInt64) // nothing is trusted before the first Advance
 	none := NewFeed()
@@ -122,14 +122,28 @@ func (t *Trust) Moment() int64 {
 	return t.clock()
 }
 
+// Salt is for Alone, before the value is made that the copy is to be of.
+func (t *Trust) Salt() Stamp { return Stamp(t.salt.Load()) }
+
+// EndAlone ends the trust in copies with a Salt from before it.
+func (t *Trust) EndAlone() {
+	for {
+		salt := t.salt.Load()
+		if t.salt.CompareAndSwap(salt, (salt+1)&slotMask) {
+			return
+		}
+	}
+}
+
 // Alone is the stamp of a copy of what no server has: it is trusted for so many milliseconds after
-// a moment. It reports how many are left; with none there is no such stamp.
-func (t *Trust) Alone(from, life int64) (s Stamp, left int64) {
+// a moment, when there was this Salt. It reports how many are left; with none there is no such
+// stamp.
+func (t *Trust) Alone(from, life int64, salt Stamp) (s Stamp, left int64) {
 	if left = from + life - t.Moment(); left <= 0 || from <= 0 {
 		return 0, 0
 	}
 	t.aloneFor.Store(life)
-	return Stamp(from+life)<<epochAt | alone | t.salt, left
+	return Stamp(from+life)<<epochAt | alone | salt, left
 }
 
 // Advance sets the coarse time.
@@ -167,7 +181,7 @@ func (t *Trust) Changes() uint64 { return t.changes.Load() }
 func (t *Trust) Holds(s Stamp) bool {
 	if s&alone != 0 {
 		until := int64(s >> epochAt)
-		return s&slotMask == t.salt && until-t.Moment() <= t.aloneFor.Load() && t.lastsUntil(until)
+		return s&slotMask == t.Salt() && until-t.Moment() <= t.aloneFor.Load() && t.lastsUntil(until)
 	}
 	slot := s.Slot()
 	if slot >= len(t.feeds) {

@@ -77,7 +77,7 @@ func TestTrustAlone(t *testing.T) {
 	trust := NewTrust(1, 4)
 	trust.SetClock(func() int64 { return now }, 100*time.Millisecond)
 	trust.Advance(now)
-	stamp, left := trust.Alone(900, 500)
+	stamp, left := trust.Alone(900, 500, trust.Salt())
 	if left != 400 || stamp == trust.Hot() {
 		t.Fatalf("%d ms are left, stamp %x", left, stamp)
 	}
@@ -91,7 +91,12 @@ func TestTrustAlone(t *testing.T) {
 			t.Errorf("at %d, %d: %v", step.coarse, step.now, got)
 		}
 	}
-	now = 1000 // of another boot
+	now = 1000
+	trust.Advance(1000)
+	if trust.EndAlone(); trust.Holds(stamp) {
+		t.Error("a copy is trusted after EndAlone")
+	}
+	trust.salt.Store(uint64(stamp & slotMask)) // of another boot
 	other := NewTrust(1, 4)
 	other.SetClock(func() int64 { return now }, 100*time.Millisecond)
 	other.Advance(now)
@@ -99,12 +104,12 @@ func TestTrustAlone(t *testing.T) {
 		if other.Holds(stamp) {
 			t.Error("a copy of another process is trusted")
 		}
-		other.salt = trust.salt
+		other.salt.Store(trust.salt.Load())
 	}
 	now = 1401
 	trust.SetFeed(0, NewFeed())
 	for _, from := range []int64{0, 901} {
-		if s, left := trust.Alone(from, 500); s != 0 || left != 0 {
+		if s, left := trust.Alone(from, 500, trust.Salt()); s != 0 || left != 0 {
 			t.Errorf("from %d: %x, for %d ms", from, s, left)
 		}
 	}

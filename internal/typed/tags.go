@@ -82,6 +82,8 @@ func (t *Tags) AppendNow(ctx context.Context, dst []byte, space string, names []
 func (t *Tags) Invalidate(ctx context.Context, space, name string) error {
 	id := registry.TagOf(space, name)
 	if t.numbers != nil {
+		t.numbers.EndAlone() // as values of which the tags are not known may have this one
+		defer t.numbers.EndAlone()
 		_, err := t.numbers.Renew(ctx, id.SharedPlace())
 		return err
 	}

@@ -80,6 +80,16 @@ var remotes = []mutation{{
 	new:   "a.is.Load()",
 	pkg:   "./internal/tests/shared", test: "TestOneTypedLoadEachBoundWhileAway",
 }, {
+	guard: "a value of which the tags are not known is kept alone until a tag is invalidated here",
+	file:  "internal/typed/tags.go",
+	old:   "\t\tt.numbers.EndAlone() // as values of which the tags are not known may have this one\n\t\tdefer t.numbers.EndAlone()\n",
+	pkg:   "./internal/tests/shared", test: "TestOneTypedLoadEachBoundWhileAway",
+}, {
+	guard: "a value of which the tags are not known is not given to a server that is there",
+	file:  "internal/load/store_result.go",
+	old:   "\t\tf.call.directives.isAlone(f) && f.leaseOf().IsKnown(),\n",
+	pkg:   "./internal/tests/shared", test: "TestTagsUnknownMeanwhile",
+}, {
 	guard: "who joins another's check gets no stamp",
 	file:  "remote/checks.go",
 	old:   "\t\tf.Stamp = 0\n",

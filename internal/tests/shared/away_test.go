@@ -203,52 +203,85 @@ func TestSharedRollOut(t *testing.T) {
 	next.want("k", "")
 }
 
-// While the number of a namespace is not known, the source is asked for a key once in each bound. What
-// is kept of that is no answer once the number was known again, and nothing of it is on the server.
+// While the number of a namespace is not known, the source is asked for a key once in each bound, also
+// where the numbers of its tags are not known either. What is kept of that is no answer once the
+// number was known again, or a tag was invalidated, and nothing of it is on the server.
 func TestOneTypedLoadEachBoundWhileAway(t *testing.T) {
 	for _, d := range []shared.Degraded{shared.DegradedMiss, shared.DegradedStale} {
-		synctest.Test(t, func(t *testing.T) {
-			_, _, b := two(t, func(tier *sharedtest.Tier) { tier.Does.Bound, tier.Does.Degraded = time.Second, d })
-			calls := 0
-			load := func(want string) {
-				t.Helper()
-				v, err := b.GetOrLoad(t.Context(), "k", func(context.Context, string) (string, error) { calls++; return "source", nil })
-				if v != want || err != nil {
-					t.Errorf("GetOrLoad: %q, %v: want %q", v, err, want)
-				}
-			}
-			loadMulti := func() {
-				t.Helper()
-				batch := new(firn.TypedBatch[string])
-				err := b.GetOrLoadMulti(t.Context(), batch, []string{"k"}, func(context.Context, []string) (map[string]string, error) {
-					calls++
-					return map[string]string{"k": "source"}, nil
-				})
-				if v, ok := batch.Value(0); !ok || v != "source" || err != nil {
-					t.Errorf("GetOrLoadMulti: %q, %v, %v", v, ok, err)
-				}
-			}
-			b.tier.SetOnline(false)
-			b.tier.Lapse()
-			for range 15 {
-				load("source")
-				time.Sleep(100 * time.Millisecond)
-				loadMulti()
-				time.Sleep(100 * time.Millisecond)
-			}
-			if calls > 4 {
-				t.Errorf("%v: %d loads in 3 s: want one a second", d, calls)
-			}
-			load("source") // now
-			b.tier.SetOnline(true)
-			b.tier.Resume()
-			b.want("k", "")
-			b.tier.Disconnect()
-			b.tier.SetOnline(false)
-			calls = 0
-			if load("source"); calls != 1 {
-				t.Errorf("%v: %d loads: what was kept in the outage before is an answer", d, calls)
-			}
+		for _, tags := range [][]string{nil, {"t", "u"}} {
+			synctest.Test(t, func(t *testing.T) { testOneTypedLoadEachBound(t, d, tags) })
+		}
+	}
+}
+
+func testOneTypedLoadEachBound(t *testing.T, d shared.Degraded, tags []string) {
+	_, _, b := two(t, func(tier *sharedtest.Tier) { tier.Does.Bound, tier.Does.Degraded = time.Second, d })
+	calls := 0
+	load := func(want string) {
+		t.Helper()
+		v, err := b.GetOrLoad(t.Context(), "k", func(ctx context.Context, _ string) (string, error) {
+			calls++
+			return "source", firn.SetLoadTags(ctx, tags...)
 		})
+		if v != want || err != nil {
+			t.Errorf("GetOrLoad: %q, %v: want %q", v, err, want)
+		}
+	}
+	loadMulti := func() {
+		t.Helper()
+		batch := new(firn.TypedBatch[string])
+		err := b.GetOrLoadMulti(t.Context(), batch, []string{"k"}, func(ctx context.Context, _ []string) (map[string]string, error) {
+			calls++
+			return map[string]string{"k": "source"}, firn.SetLoadTags(ctx, tags...)
+		})
+		if v, ok := batch.Value(0); !ok || v != "source" || err != nil {
+			t.Errorf("GetOrLoadMulti: %q, %v, %v", v, ok, err)
+		}
+	}
+	b.tier.SetOnline(false)
+	b.tier.Lapse()
+	for range 15 {
+		load("source")
+		time.Sleep(100 * time.Millisecond)
+		loadMulti()
+		time.Sleep(100 * time.Millisecond)
+	}
+	if calls > 4 {
+		t.Errorf("%v, tags %q: %d loads in 3 s: want one a second", d, tags, calls)
+	}
+	load("source") // now
+	if calls = 0; d == shared.DegradedMiss && tags != nil {
+		unavailable(t, "InvalidateTag", b.InvalidateTag(t.Context(), "u"))
+		if load("source"); calls != 1 {
+			t.Errorf("%d loads after InvalidateTag: want one", calls)
+		}
+	}
+	b.tier.SetOnline(true)
+	b.tier.Resume()
+	b.want("k", "")
+	b.tier.Disconnect()
+	b.tier.SetOnline(false)
+	calls = 0
+	if load("source"); calls != 1 {
+		t.Errorf("%v, tags %q: %d loads: what was kept in the outage before is an answer", d, tags, calls)
+	}
+}
+
+// A value whose tags could not be had, though the server had been asked for its key, is kept
+// nowhere.
+func TestTagsUnknownMeanwhile(t *testing.T) {
+	_, a, b := two(t)
+	for range 2 {
+		calls := 0
+		_, err := b.GetOrLoad(t.Context(), "k", func(ctx context.Context, _ string) (string, error) {
+			calls++
+			b.tier.SetOnline(false)
+			defer b.tier.SetOnline(true)
+			return "1", firn.SetLoadTags(ctx, "t")
+		})
+		if calls != 1 || err != nil {
+			t.Errorf("%d loads, %v: want one", calls, err)
+		}
+		a.want("k", "")
 	}
 }
