@@ -69,7 +69,8 @@ type TypedOptions[K comparable, V any] struct {
 	// leaves first. What leaves for it goes to the SSD if it was read, of which the namespace has
 	// the same part as of RAMBytes at Open: above that its oldest entries leave, and others are
 	// not written; what was written before NewTyped is estimated. It is no reservation.
-	// NewTyped waits for the SSD as a Set does. All open typed caches of the namespace must have the same, 4 KiB to RAMBytes. Default: 0, no quota.
+	// NewTyped waits for the SSD as a Set does. All open typed caches of the namespace must have the
+	// same, 4 KiB to RAMBytes. Default: 0, no quota.
 	MaxBytes int64
 
 	// Version is of the meaning of the values, when it changes and their type

@@ -12,9 +12,9 @@ import (
 
 // Counters count calls as internal/ram counts reads: without an atomic operation, in
 // stripes that goroutines which run at once seldom share; so they are exact for one
-// goroutine, and a little low for many. A namespace begins with one word for all counts, and
-// has stripes once one of them is some thousands: most of a hundred thousand namespaces
-// never need them, and a stripe takes a cache line.
+// goroutine, and a little low for many. A stripe takes a cache line, and there may be a hundred
+// thousand namespaces: one begins with one word for all counts, has a few stripes once a count is
+// some thousands, and all of them once a count of a stripe is a million.
 type Counters struct {
 	few     atomic.Uint64                   // fewBits for each kind
 	stripes atomic.Pointer[[]counterStripe] // nil at first
@@ -34,6 +34,8 @@ const (
 const (
 	fewBits           = 64 / kinds
 	countsOfOne       = 1 << 12 // from which on one word is too few
+	countsOfSome      = 1 << 20 // of one stripe, from which on someStripes are
+	someStripes       = 8
 	maxCounterStripes = 64
 )
 
@@ -53,8 +55,22 @@ func (c *Counters) add(k kind, n int) {
 		}
 		all = c.stripes.Load()
 	}
-	at := &(*all)[offheap.Stripe()&mask].counts[k]
-	offheap.StoreRelease64(at, at.Load()+uint64(n))
+	at := &(*all)[offheap.Stripe()&uintptr(len(*all)-1)].counts[k]
+	sum := at.Load() + uint64(n)
+	if offheap.StoreRelease64(at, sum); sum >= countsOfSome && len(*all) <= int(mask) {
+		c.widen(all)
+	}
+}
+
+// widen has all stripes take the place of a few. What others count meanwhile is lost.
+func (c *Counters) widen(few *[]counterStripe) {
+	all := make([]counterStripe, mask+1)
+	for i := range *few {
+		for k := range kinds {
+			all[i].counts[k].Store((*few)[i].counts[k].Load())
+		}
+	}
+	c.stripes.CompareAndSwap(few, &all)
 }
 
 // addFew is add without stripes. It reports false if there are some now: each count has been less
@@ -62,8 +78,8 @@ func (c *Counters) add(k kind, n int) {
 func (c *Counters) addFew(k kind, n int) bool {
 	few := c.few.Load()
 	if few>>(k*fewBits)&(1<<fewBits-1) >= countsOfOne || n >= countsOfOne {
-		all := make([]counterStripe, mask+1)
-		c.stripes.CompareAndSwap(nil, &all)
+		some := make([]counterStripe, min(mask+1, someStripes))
+		c.stripes.CompareAndSwap(nil, &some)
 		return false
 	}
 	offheap.StoreRelease64(&c.few, few+uint64(n)<<(k*fewBits))

@@ -207,6 +207,12 @@ var ramTier = []mutation{{
 	new:   "return append(list, a)",
 	pkg:   "./internal/ram", test: "TestQuotaGenerations",
 }, {
+	guard: "what leaves for a lowered quota waits for a slow disk",
+	file:  "internal/ram/hold_quota.go",
+	old:   "\t\tt.letLower(&patience)\n",
+	new:   "\t\t_ = patience\n",
+	pkg:   "./internal/ram", test: "TestQuotaWaitsForLowerTier",
+}, {
 	guard: "a record is no larger than its quota",
 	file:  "internal/ram/budget.go",
 	old:   " && t.fitsQuota(r)",

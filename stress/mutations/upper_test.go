@@ -367,6 +367,12 @@ var upper = []mutation{{
 	new:   "if obsolete {",
 	pkg:   "./internal/local", test: "TestPeekDuringClose",
 }, {
+	guard: "a loader's cached bytes are not those of its caller",
+	file:  "internal/load/conditional.go",
+	old:   "accept == nil && d.call.loader.gives",
+	new:   "false",
+	pkg:   "./internal/tests/typed", test: "TestCachedBytesAreTheLoaders",
+}, {
 	guard: "a moment that is yet to come is of damaged memory",
 	file:  "internal/local/obsolete.go",
 	old:   " || since-apart > now",
