@@ -10,7 +10,10 @@ import (
 
 // Batch holds the values of one GetMulti, for one goroutine at a time. The zero Batch is ready for
 // use; used again, it allocates nothing once it is large enough.
-type Batch struct{ found fleet.Batch }
+type Batch struct {
+	found fleet.Batch
+	came  []load.Outcome // by key, where something was loaded
+}
 
 // Len is the number of keys of the last GetMulti.
 func (b *Batch) Len() int { return b.found.Len() }
@@ -19,11 +22,24 @@ func (b *Batch) Len() int { return b.found.Len() }
 // It is valid until the Batch is used again, and may be changed, not grown.
 func (b *Batch) Value(i int) (value []byte, ok bool) { return b.found.Value(i) }
 
+// Outcome is how the last GetMulti or GetOrLoadMulti came by the value of key i, or by its absence.
+func (b *Batch) Outcome(i int) Outcome {
+	if i < len(b.came) {
+		o, _ := outcomeOf(b.came[i])
+		return o
+	}
+	if _, ok := b.Value(i); ok {
+		return OutcomeHit
+	}
+	return OutcomeNone
+}
+
 // GetMulti looks up many keys at once: their cache misses overlap, and disk and server are given
 // many reads at once. The results are in b, which is emptied first. Each key is looked up on its
 // own. What has not been read from SSD or server when the context ends is missing in b. The error
 // is the first of Lookup's other than ErrNotFound.
 func (c *Cache) GetMulti(ctx context.Context, b *Batch, keys [][]byte) error {
+	b.came = b.came[:0]
 	return c.store.LookupMulti(ctx, &b.found, keys)
 }
 

@@ -126,10 +126,8 @@ func (c *Cache) Lookup(ctx context.Context, dst, key []byte) ([]byte, error) {
 // budget, with ErrNoRoom if nothing can be evicted for it, and with ErrClosed. The key has no
 // value then, and a load under way does not store its own.
 //
-// With a shared tier it waits until that has the value, up to that tier's timeout. From then on
-// every process finds the value, but one that has a trusted copy of the older one, which finds it
-// within the bound. It fails with ErrSharedUnavailable, too: no copy is kept here then, and the
-// server may have either value.
+// With a shared tier it waits until that has the value, up to that tier's timeout, or fails with
+// ErrSharedUnavailable: no copy is kept here then, and the server may have either value.
 func (c *Cache) Set(key, value []byte) error {
 	return c.SetWithTTL(key, value, c.loads.Jittered(c.loads.TTL()))
 }
@@ -212,12 +210,11 @@ func (c *Cache) Delete(key []byte) error { return c.store.Delete(key) }
 // All yields every live key and value. The slices are lent until the next step. An entry that is
 // there from beginning to end is yielded once; one that comes, goes or changes meanwhile may or
 // may not be, and one that moves between RAM and the SSD may be yielded twice or not at all. The
-// loop may use the cache; it waits for the disk between two steps. Of a shared tier it yields the
-// trusted copies that are here.
+// loop may use the cache; it waits for the disk between two steps.
 func (c *Cache) All() iter.Seq2[[]byte, []byte] { return c.store.All }
 
 // Len is the number of entries, expired ones that have not been taken out yet too. An entry that
-// is in RAM and on the SSD counts twice. Of a shared tier it counts the copies that are here.
+// is in RAM and on the SSD counts twice.
 func (c *Cache) Len() int { return c.store.Len() }
 
 // Clear removes every entry that was there when it was called. One that is set

@@ -25,7 +25,7 @@ type TypedEntry[V any] struct {
 	Outcome Outcome
 }
 
-// Outcome is how LookupEntry or GetOrLoadEntry came by its answer.
+// Outcome is how LookupEntry, GetOrLoadEntry or a batch came by an answer.
 type Outcome uint8
 
 // The outcomes.

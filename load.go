@@ -43,10 +43,9 @@ type MultiLoadFunc = func(ctx context.Context, keys [][]byte) (values [][]byte, 
 //     load waits for that key, gets an error; with another context it waits until HardTimeout.
 //
 // With Options.Shared one process loads a key, and the others wait for its value; when it fails,
-// or takes longer than its lease, another one loads. A write of any process wins. Waiting for
-// server or process is none of the loader's time, and no turn of MaxLoads. While the shared tier
-// is unavailable, load is called: the value is returned, counted in StoreErrors, and kept here for
-// remote.Options.Staleness; with remote.DegradedError the error is returned.
+// or takes longer than its lease, another one loads. A write of any process wins. While the shared
+// tier is unavailable, load is called, and the value kept here for remote.Options.Staleness; with
+// remote.DegradedError that error is returned.
 //
 // [LoadingOptions] can add to that: values refreshed ahead, missing ones remembered, and answers
 // while the source is slow or down.
@@ -108,18 +107,18 @@ func (c *Cache) getOrRefresh(ctx context.Context, of *load.Group, dst, key []byt
 // be loaded, they are misses too, and the error is that of the first. If ctx ends, b holds what
 // was there by then.
 func (c *Cache) GetOrLoadMulti(ctx context.Context, b *Batch, keys [][]byte, load MultiLoadFunc) error {
+	b.came = b.came[:0]
 	ctx = c.store.LookupMultiForLoad(ctx, &b.found, keys)
-	return c.loads.LoadMulti(ctx, &b.found.Values, keys, load)
+	return c.loads.LoadMulti(ctx, &b.found.Values, &b.came, keys, load)
 }
 
 // Refresh calls load for key, whether or not there is a value, and returns when its answer is
 // stored: the value, appended to dst. With load's error it returns dst as it was; with one that
 // kept the value from being stored (ErrTooLarge, ErrNoRoom, ErrLoadTimeout) the value all the
-// same, and the cache has none. That a write during the load has won is no error. The load begins
-// after the call: one that is under way is let end first. Callers that refresh a key at the same
-// time share a load, and callers of GetOrLoad that find no value join it; until it ends, reads
-// find the value from before. With ErrNotFound that value goes. With Options.Shared it waits for
-// no other process.
+// same, and the cache has none. The load begins after the call: one that is under way is let end
+// first. Callers that refresh a key at the same time share a load, and callers of GetOrLoad that
+// find no value join it; until it ends, reads find the value from before. With ErrNotFound that
+// value goes. With Options.Shared it waits for no other process.
 func (c *Cache) Refresh(ctx context.Context, dst, key []byte, load LoadFunc) ([]byte, error) {
 	if err := checkOrder(dst, key); err != nil {
 		return dst, err

@@ -95,8 +95,7 @@ type Options struct {
 	// back. CauseSSDEvicted, or CauseExpired, is for an entry that the SSD tier alone had, when
 	// its segment is reclaimed: that reads once more about what is written there, and while
 	// OnEvict takes its time, no further segment is reclaimed. It is not called for what dies
-	// there otherwise: by a write, a Clear, a fault, a key with the same 40 bits of hash, or an
-	// Open with less room.
+	// there otherwise.
 	//
 	// With a shared tier what leaves is a copy: for other causes than CauseReplaced, CauseDeleted
 	// and CauseInvalidated the entry lives on there. OnEvict for CauseInvalidated runs in a

@@ -10,11 +10,20 @@ import (
 // TypedBatch holds the values of one GetMulti or GetOrLoadMulti of a typed cache, as a Batch does.
 type TypedBatch[V any] struct {
 	values []V
-	found  []bool
+	found  []typedAnswer
 
 	batch Batch
 	raw   rawKeys
 }
+
+// typedAnswer is what a batch says of a key.
+type typedAnswer struct {
+	ok   bool // there is a value
+	came Outcome
+}
+
+// hit is the answer for a value that was there.
+var hit = typedAnswer{true, OutcomeHit}
 
 // rawKeys are the keys of a batch that are looked up, as bytes, one after the
 // other in one buffer.
@@ -32,7 +41,10 @@ func (b *TypedBatch[V]) Len() int { return len(b.found) }
 
 // Value is the value of key i of the last call, and whether there was one. It
 // is the caller's.
-func (b *TypedBatch[V]) Value(i int) (value V, ok bool) { return b.values[i], b.found[i] }
+func (b *TypedBatch[V]) Value(i int) (value V, ok bool) { return b.values[i], b.found[i].ok }
+
+// Outcome is how the last call came by the value of key i, or by its absence.
+func (b *TypedBatch[V]) Outcome(i int) Outcome { return b.found[i].came }
 
 // reset empties the batch and makes room for n values.
 func (b *TypedBatch[V]) reset(n int) {
@@ -103,12 +115,14 @@ func (t *Typed[K, V]) decodeMulti(ctx context.Context, b *TypedBatch[V], raw [][
 	for j, i := range b.raw.at {
 		if value, ok := b.batch.Value(j); ok {
 			v, err := t.decode(ctx, raw[j], value)
-			b.values[i], b.found[i] = v, err == nil
+			if err == nil {
+				b.values[i], b.found[i] = v, hit
+			}
 			if err == nil && t.loads.Slides() {
 				t.moveDeadline(raw[j], value, b.batch.found.Deadline(j))
 			}
 		}
-		if b.found[i] {
+		if b.found[i].ok {
 			hits++
 		}
 	}
@@ -124,7 +138,7 @@ func (t *Typed[K, V]) addKeys(ctx context.Context, b *TypedBatch[V], keys []K, i
 	for i, key := range keys {
 		if e := t.getHotFor(ctx, key); e != nil && !(loading && e.needsRefresh(t.loads)) {
 			t.hot.Load().hits.Count()
-			b.values[i], b.found[i] = e.value, true
+			b.values[i], b.found[i] = e.value, hit
 			continue
 		}
 		s.k = key

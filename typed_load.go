@@ -239,7 +239,7 @@ func (t *Typed[K, V]) GetOrLoadMulti(ctx context.Context, b *TypedBatch[V], keys
 	t.decodeMulti(ctx, b, raw)
 	b.raw.missing = b.raw.missing[:0]
 	for j, i := range b.raw.at {
-		if !b.found[i] {
+		if !b.found[i].ok {
 			b.raw.missing = append(b.raw.missing, j)
 		}
 	}
@@ -269,9 +269,11 @@ func (t *Typed[K, V]) loadMissing(ctx context.Context, b *TypedBatch[V], keys []
 	for range loadTries {
 		raw, loadBytes := t.multiLoader(b, missing, keys, l, load)
 		b.batch.found.Reset(len(raw))
-		err = t.loads.LoadMissing(ctx, &b.batch.found.Values, raw, loadBytes)
+		err = t.loads.LoadMissing(ctx, &b.batch.found.Values, &b.batch.came, raw, loadBytes)
 		var again []int
 		for n, j := range missing {
+			i := b.raw.at[j]
+			b.found[i].came = b.batch.Outcome(n)
 			stored, ok := b.batch.Value(n)
 			if !ok {
 				continue
@@ -286,8 +288,7 @@ func (t *Typed[K, V]) loadMissing(ctx context.Context, b *TypedBatch[V], keys []
 				err = errors.Join(err, unreadable(unread))
 				continue
 			}
-			i := b.raw.at[j]
-			b.values[i], b.found[i] = v, true
+			b.values[i], b.found[i].ok = v, true
 		}
 		if len(again) == 0 {
 			break

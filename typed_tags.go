@@ -31,13 +31,13 @@ func (t *Typed[K, V]) InvalidateTag(ctx context.Context, tag string) error {
 }
 
 // ExpireTag makes every value of the namespace stale that was stored with the tag, as if its time
-// to live were over, or obsolete without StaleWhileRevalidate and StaleIfError. When it returns nil,
-// no read finds one of them, as after InvalidateTag; but until a load has replaced it, GetOrLoad and
-// GetOrLoadMulti may answer with it, for as long as these two options say: counted from the call,
-// and anew from a later one that comes before it is over. InvalidateTag ends that at once. What a
-// load under way returns is stored as stale, what is stored with the tag afterwards is fresh. Typed
-// caches of the namespace, and tags of one place, have one moment: give those that expire it
-// options of the same length, or one ends the time of another, or gives it back.
+// to live were over, or obsolete without StaleWhileRevalidate and StaleIfError. When it returns
+// nil, no read finds one of them, as after InvalidateTag; but until a load has replaced it,
+// GetOrLoad and GetOrLoadMulti may answer with it, for as long as these two options say: counted
+// from the call, and anew from a later one that comes before it is over. InvalidateTag ends that
+// at once. What a load under way returns is stored as stale, what is stored with the tag
+// afterwards is fresh. Typed caches of the namespace, and tags of one place, share a moment: those
+// that expire tags are to have the same options.
 //
 // With a shared tier it fails, with an error that wraps errors.ErrUnsupported.
 func (t *Typed[K, V]) ExpireTag(_ context.Context, tag string) error {

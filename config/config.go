@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -129,12 +130,30 @@ func (r *reader) validate() Caches {
 	for _, name := range slices.Sorted(maps.Keys(r.caches)) {
 		set := r.caches[name]
 		set.Options.Shared = r.readShared(name, &set)
+		if ssd := &set.Options.SSD; ssd.Dir == "" && ssd.Bytes != 0 {
+			ssd.Dir = userDir(name)
+		}
 		if err := set.Options.Validate(); err != nil {
 			r.blame(name, err)
 		}
 		caches[name] = set.Options
 	}
 	return caches
+}
+
+// userDir is the directory of the SSD tier of a cache without one of its own: below the user's
+// cache directory, by the names of program and cache. It is "" where there is none, or the cache's
+// name is not one of a directory.
+func userDir(cache string) string {
+	program, err := os.Executable()
+	if err != nil || !filepath.IsLocal(cache) || filepath.Base(cache) != cache {
+		return ""
+	}
+	dir, err := os.UserCacheDir()
+	if err != nil {
+		return ""
+	}
+	return filepath.Join(dir, "firn", filepath.Base(program), cache)
 }
 
 // blame adds a fault of the field that an error of firn.Options is about, at the place

@@ -1,9 +1,11 @@
 package config
 
 import (
+	"context"
 	"errors"
 	"io/fs"
 	"maps"
+	"os"
 	"path/filepath"
 	"reflect"
 	"slices"
@@ -111,7 +113,8 @@ func TestFaults(t *testing.T) {
 		{"unknown within", "caches:\n  a:\n    ssd: {directory: /d}\n", `f:3:11: caches.a.ssd.directory: unknown field: want dir, bytes,`},
 		{"value for a struct", "caches:\n  a:\n    ssd: /d\n", `f:3:10: caches.a.ssd: a plain value: want fields with values`},
 		{"refused within", "caches:\n  a:\n    ram_bytes: 1MiB\n    ssd:\n      dir: /d\n      bytes: 5\n", `f:6:14: caches.a.ssd.bytes: is 5: want at least`},
-		{"required within", "caches:\n  a:\n    ram_bytes: 1MiB\n    ssd:\n      bytes: 1GiB\n", `f:2:3: caches.a.ssd.dir: not set, and so it is empty, and`},
+		{"required within", "caches:\n  a:\n    ram_bytes: 1MiB\n    ssd:\n      compress: true\n", `f:2:3: caches.a.ssd.dir: not set, and so it is empty, and`},
+		{"no name of a directory", "caches:\n  a/b:\n    ram_bytes: 1MiB\n    ssd:\n      bytes: 1GiB\n", `f:2:3: caches.a/b.ssd.dir: not set, and so it is empty, and`},
 		{"required", "caches:\n  a:\n    ttl: 5m\n", `f:2:3: caches.a.ram_bytes: not set, and so it is 0: want at least`},
 	} {
 		got, err := Source{Path: "f", Data: []byte(c.data)}.Load()
@@ -152,5 +155,63 @@ func TestFaultsTogether(t *testing.T) {
 	want := []string{"f:3:10: caches.b.ttl: ", "f:4:5: caches.b.size: ", "f:7:11: defaults: ", "environment: E_X: "}
 	if !slices.Equal(places, want) {
 		t.Errorf("%q, want %q", places, want)
+	}
+}
+
+// An SSD tier without a directory has one by the name of program and cache.
+func TestDirByName(t *testing.T) {
+	for _, name := range []string{"XDG_CACHE_HOME", "HOME", "LocalAppData"} { // by system
+		t.Setenv(name, t.TempDir())
+	}
+	dir, err := os.UserCacheDir()
+	if err != nil {
+		t.Fatal(err)
+	}
+	caches, err := Source{Path: "f", Data: []byte("caches:\n  pages:\n    ram_bytes: 1MiB\n    ssd: {bytes: 8MiB}\n")}.Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := filepath.Join(dir, "firn", filepath.Base(os.Args[0]), "pages")
+	if got := caches["pages"].SSD.Dir; got != want {
+		t.Fatalf("%s, want %s", got, want)
+	}
+	c, err := caches.Open("pages")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(want); err != nil {
+		t.Error(err)
+	}
+}
+
+// A cache that a file switches off keeps nothing, and its other options are no error.
+func TestOff(t *testing.T) {
+	caches, err := Source{Path: "f", Data: []byte("caches:\n  pages:\n    off: true\n    ram_bytes: 1MiB\n    ttl: 1m\n    loading: {max_loads: 2}\n")}.Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := caches.Open("pages")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	loads := 0
+	for range 2 {
+		v, err := c.GetOrLoad(t.Context(), nil, []byte("k"), func(context.Context, []byte) ([]byte, error) {
+			loads++
+			return []byte("v"), nil
+		})
+		if err != nil || string(v) != "v" {
+			t.Errorf("%q, %v", v, err)
+		}
+	}
+	if err := c.Set([]byte("k"), []byte("v")); err != nil {
+		t.Error(err)
+	}
+	if c.Has([]byte("k")) || loads != 2 || c.Len() != 0 {
+		t.Errorf("%d loads of 2, %d entries: the cache is not off", loads, c.Len())
 	}
 }

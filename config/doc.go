@@ -13,8 +13,8 @@
 //	    ram_bytes: 1GiB
 //	    ttl: 0s            # never expire
 //	    ssd:
-//	      dir: /var/cache/thumbnails
 //	      bytes: 64GiB
+//	      dir: /var/cache/thumbnails   # default: firn/PROGRAM/thumbnails in the user's cache directory
 //
 // and a program opens them:
 //

@@ -3,13 +3,14 @@ package load
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/firncache/firn/internal/local"
 )
 
 // LoadMulti is the part of Cache.GetOrLoadMulti after the look-up: it has those
-// values refreshed that need it, and loads the missing ones.
-func (g *Group) LoadMulti(ctx context.Context, found *local.Values, keys [][]byte, load MultiFunc) error {
+// values refreshed that need it, and loads the missing ones, as LoadMissing.
+func (g *Group) LoadMulti(ctx context.Context, found *local.Values, came *[]Outcome, keys [][]byte, load MultiFunc) error {
 	if g.RefreshesAhead() {
 		if due := g.needRefresh(found, keys); due != nil {
 			g.RefreshInBackground(ctx, due, load)
@@ -17,7 +18,7 @@ func (g *Group) LoadMulti(ctx context.Context, found *local.Values, keys [][]byt
 	}
 	for i := range keys {
 		if _, ok := found.Value(i); !ok {
-			return g.LoadMissing(ctx, found, keys, load)
+			return g.LoadMissing(ctx, found, came, keys, load)
 		}
 	}
 	return nil
@@ -25,8 +26,8 @@ func (g *Group) LoadMulti(ctx context.Context, found *local.Values, keys [][]byt
 
 // LoadMissing loads the values that are missing, with one call of load, except
 // those that another load fetches already. It writes all values of the batch: what was
-// found, and what is loaded, in the order of the keys.
-func (g *Group) LoadMissing(ctx context.Context, found *local.Values, keys [][]byte, load MultiFunc) error {
+// found, and what is loaded, in the order of the keys, and how it came by each.
+func (g *Group) LoadMissing(ctx context.Context, found *local.Values, came *[]Outcome, keys [][]byte, load MultiFunc) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -42,16 +43,17 @@ func (g *Group) LoadMissing(ctx context.Context, found *local.Values, keys [][]b
 	soft, stop := g.softTimeout()
 	defer stop()
 	all := local.Values{Bytes: make([]byte, 0, 2*len(found.Bytes))}
+	*came = slices.Grow((*came)[:0], len(answers))
 	for i := range answers {
 		a, start := &answers[i], len(all.Bytes)
 		if a.flight != nil {
 			f := a.flight
 			a.flight = nil
 			var err error
-			all.Bytes, _, err = g.wait(ctx, all.Bytes, f, true, soft)
+			all.Bytes, a.came, err = g.wait(ctx, all.Bytes, f, a.began, soft)
 			a.ok = err == nil
 			if g.outdated(f, before, err) {
-				all.Bytes, _, _, err = g.loadOnce(ctx, f.hash, all.Bytes[:start], f.key, loader{many: load})
+				all.Bytes, a.came, _, err = g.loadOnce(ctx, f.hash, all.Bytes[:start], f.key, loader{many: load})
 				a.ok = err == nil
 			}
 			if first == nil && !errors.Is(err, local.ErrNotFound) {
@@ -61,6 +63,7 @@ func (g *Group) LoadMissing(ctx context.Context, found *local.Values, keys [][]b
 			all.Bytes = append(all.Bytes, a.value...)
 		}
 		all.End(start, a.ok)
+		*came = append(*came, a.came)
 	}
 	*found = all
 	return first
@@ -71,6 +74,8 @@ func (g *Group) LoadMissing(ctx context.Context, found *local.Values, keys [][]b
 type multiAnswer struct {
 	value  []byte
 	ok     bool
+	came   Outcome
+	began  bool // by this caller
 	flight *flight
 }
 
@@ -83,6 +88,7 @@ func (g *Group) joinMissing(ctx context.Context, found *local.Values, keys [][]b
 	for i, key := range keys {
 		a := &answers[i]
 		if a.value, a.ok = found.Value(i); a.ok {
+			a.came = Found
 			continue
 		}
 		hash := g.store.Hash(key)
@@ -90,10 +96,10 @@ func (g *Group) joinMissing(ctx context.Context, found *local.Values, keys [][]b
 		switch state {
 		case local.Miss:
 			var failed error
-			var came Outcome
-			switch v, came, failed = g.pausedAnswer(ctx, hash, nil, key); {
-			case came == None:
+			switch v, a.came, failed = g.pausedAnswer(ctx, hash, nil, key); {
+			case a.came == None:
 				a.flight, failed = g.joinOrBegin(ctx, hash, key, &call)
+				a.began = failed == nil && a.flight.call == call
 			case failed != nil && g.store.HasShared():
 				a.flight, failed = g.joinPaused(ctx, hash, key, loader{many: load}, failed)
 			default:
@@ -102,11 +108,13 @@ func (g *Group) joinMissing(ctx context.Context, found *local.Values, keys [][]b
 			if err == nil {
 				err = failed
 			}
-		case local.Fresh, local.Stale:
-			a.value, a.ok = v, true
-		}
-		if state == local.Stale {
+		case local.Fresh:
+			a.value, a.ok, a.came = v, true, Found
+		case local.Stale:
+			a.value, a.ok, a.came = v, true, Stale
 			old = append(old, key)
+		case local.Negative:
+			a.came = Negative
 		}
 	}
 	if call != nil {

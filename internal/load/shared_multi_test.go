@@ -23,7 +23,7 @@ func (p *process) getOrLoadMulti(keys string, load MultiFunc) string {
 		list = append(list, []byte(key))
 	}
 	ctx := p.store.LookupMultiForLoad(p.t.Context(), &b, list)
-	err := p.loads.LoadMulti(ctx, &b.Values, list, load)
+	err := p.loads.LoadMulti(ctx, &b.Values, new([]Outcome), list, load)
 	var words []string
 	for i := range list {
 		v, ok := b.Values.Value(i)
@@ -147,7 +147,7 @@ func TestLeaveSplitBulkLoad(t *testing.T) {
 		var found local.Values
 		found.Reset(2)
 		go func() {
-			_ = b.loads.LoadMissing(ctx, &found, [][]byte{[]byte("1"), []byte("2")}, func(ctx context.Context, keys [][]byte) ([][]byte, error) {
+			_ = b.loads.LoadMissing(ctx, &found, new([]Outcome), [][]byte{[]byte("1"), []byte("2")}, func(ctx context.Context, keys [][]byte) ([][]byte, error) {
 				<-ctx.Done()
 				told <- ctx.Err()
 				return nil, ctx.Err()
