@@ -17,7 +17,7 @@ const (
 // Group has the requests under way: for each key one, and one more at most, which is sent when that
 // is answered. A request goes on when no caller waits for it any more. The zero Group is ready.
 type Group[K comparable, V any] struct {
-	Now func() int64 // the time that requests note; nil: they are sent at 0
+	Now func() int64 // the time that requests note; nil: they are sent at Any
 
 	mu      sync.Mutex // a leaf
 	flights map[K]*flight[V]

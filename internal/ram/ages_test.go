@@ -82,6 +82,7 @@ func TestEvictionAges(t *testing.T) {
 
 // A record that is kept, being read, begins anew.
 func TestKeptRecordsBeginAnew(t *testing.T) {
+	oneGoroutine(t)
 	const hot, pause = 100, 1000
 	a := newAging(t, 1<<20)
 	a.set(hot, pause, nil)
@@ -119,6 +120,7 @@ func (a *aging) hasAny(n uint64) bool {
 // Whatever leaves for want of room is counted once: evicted, demoted, in parts or as a
 // whole, or forced out. What is replaced, deleted or cleared is not.
 func TestEveryWayOutHasAnAge(t *testing.T) {
+	oneGoroutine(t)
 	now := int64(1000)
 	low := newLower()
 	offers := 0

@@ -48,6 +48,7 @@ func TestCheckNotices(t *testing.T) {
 // After a cache full of tiny records, whose ghosts are many, has shrunk as far as
 // it can, the largest record that it takes finds room.
 func TestLargestRecordAfterShrinking(t *testing.T) {
+	oneGoroutine(t)
 	tier, err := New(Config{Bytes: 4 << 20, Seed: 1, Now: func() int64 { return 1 }})
 	if err != nil {
 		t.Fatal(err)

@@ -9,6 +9,7 @@ import (
 // What to clean is found without a look at the other segments, however many the
 // shard has: here their links lead nowhere.
 func TestCheapestIsFoundAtOnce(t *testing.T) {
+	oneGoroutine(t)
 	t.Parallel()
 	tier, err := New(Config{Bytes: 64 << 10, MaxBytes: 16 << 20, Seed: 1, Now: func() int64 { return 1000 }})
 	if err != nil {
@@ -58,6 +59,7 @@ func TestCheapestIsFoundAtOnce(t *testing.T) {
 // The grades are right after whatever happens to records that lie in one, two or
 // many segments: Check compares them.
 func TestGrades(t *testing.T) {
+	oneGoroutine(t)
 	t.Parallel()
 	const seed = 3
 	rng := rand.New(rand.NewPCG(seed, 0))

@@ -51,6 +51,7 @@ func TestClearGrowsTheEpoch(t *testing.T) {
 
 // SetBytes between two steps of Clear keeps to the budget that it sets.
 func TestSetBytesDuringClear(t *testing.T) {
+	oneGoroutine(t)
 	for _, onEvict := range []func(key, value []byte, cause evicted.Cause){nil, ignore} {
 		for _, size := range []int64{1 << 20, 8 << 20} {
 			tier, resized := newFilled(t, size, onEvict), false
@@ -106,6 +107,7 @@ func TestPanicInClear(t *testing.T) {
 
 // Clear makes the index of a shard small in steps, if something was set meanwhile.
 func TestClearShrinksIndexInSteps(t *testing.T) {
+	oneGoroutine(t)
 	tier := newFilled(t, 8<<20, ignore)
 	s := &tier.shards[0]
 	last, most, set := uint32(s.table.Shape()), uint32(0), false

@@ -1,9 +1,10 @@
 package ram
 
 import (
-	"github.com/firncache/firn/internal/record"
 	"testing"
 	"time"
+
+	"github.com/firncache/firn/internal/record"
 )
 
 // atReady is a lower tier that calls a function when it is asked for WaitForRoom.

@@ -120,6 +120,7 @@ func testInvalidate(t *testing.T, copied bool) {
 // A record is demoted as read if its key was read at any time, however often
 // it moved since.
 func TestDemotedAsRead(t *testing.T) {
+	oneGoroutine(t)
 	now := int64(1000)
 	low := newLower()
 	tier := newOverLower(t, 256<<10, low, &now)
@@ -441,6 +442,7 @@ func TestDemoteAllOrder(t *testing.T) {
 
 // What the lower tier uses is not used here.
 func TestReserve(t *testing.T) {
+	oneGoroutine(t)
 	now := int64(1000)
 	low := newLower()
 	tier := newOverLower(t, 4<<20, low, &now)

@@ -3,13 +3,14 @@ package ram
 import (
 	"encoding/binary"
 	"fmt"
-	"github.com/firncache/firn/internal/record"
 	"math/bits"
 	"math/rand/v2"
 	"runtime"
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/firncache/firn/internal/record"
 )
 
 // costly is a lower tier that takes every record, and half a microsecond for it.

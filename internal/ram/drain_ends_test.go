@@ -88,6 +88,7 @@ func TestLowerBusyBetweenSteps(t *testing.T) {
 
 // Large records, which lie in several segments, are drained as a whole.
 func TestDrainStraddling(t *testing.T) {
+	oneGoroutine(t)
 	t.Parallel()
 	d := newDrained(t, 64<<10, 0)
 	d.maxWalk = 1
@@ -137,6 +138,7 @@ func TestEvictedPanicsBetweenDrains(t *testing.T) {
 
 // Check notices what is wrong with a segment that is being drained.
 func TestCheckNoticesDrain(t *testing.T) {
+	oneGoroutine(t)
 	t.Parallel()
 	for name, spoil := range map[string]func(s *shard, seg *segments.Segment){
 		"forgotten":  func(s *shard, _ *segments.Segment) { s.drain.id = 0 },

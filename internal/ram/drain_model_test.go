@@ -7,7 +7,6 @@ import (
 
 	"github.com/firncache/firn/internal/cachetest"
 	"github.com/firncache/firn/internal/evicted"
-	"github.com/firncache/firn/internal/invariants"
 )
 
 // drainModel makes random calls of a tier, and between two steps of a drain or sweep others,
@@ -125,16 +124,13 @@ func (m *drainModel) agrees() {
 // Whatever is called between the steps of a drain, all agrees after each step and
 // call, and nothing is lost and nothing comes back.
 func TestDrainModel(t *testing.T) {
+	oneGoroutine(t)
 	t.Parallel()
-	calls := sized(300, 5000)
-	if invariants.Race {
-		calls = 40
-	}
 	for seed := range uint64(3) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			t.Parallel()
 			m := newDrainModel(t, cachetest.Random{Rand: rand.New(rand.NewPCG(seed, 5))})
-			for range calls {
+			for range sized(300, 5000) {
 				m.call()
 			}
 			m.between = nil

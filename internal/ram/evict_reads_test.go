@@ -23,6 +23,7 @@ func (r *readers) Prefetch(hash uint64) {
 
 // A write ends though every record is read again while it looks for one to evict.
 func TestEvictionUnderReads(t *testing.T) {
+	oneGoroutine(t)
 	t.Parallel()
 	now := int64(1000)
 	low := &readers{lower: newLower()}

@@ -87,6 +87,7 @@ func (s *stepped) unlocked() {
 
 // What makes much leave holds no more than a step of it for OnEvict at once.
 func TestEvictedIsToldInSteps(t *testing.T) {
+	oneGoroutine(t)
 	t.Parallel()
 	for name, run := range map[string]func(s *stepped) error{
 		"SetBytes": func(s *stepped) error { return s.SetBytes(1 << 20) },

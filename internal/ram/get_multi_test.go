@@ -119,12 +119,13 @@ func testGetMultiIsGet(t *testing.T, tier *Tier, now int64, few bool) {
 
 // Keys and values of the greatest lengths, empty values, and very many keys.
 func TestGetMultiOfLargeRecords(t *testing.T) {
+	oneGoroutine(t)
 	t.Parallel()
 	tier := newTier(t, 64<<20)
 	var keys [][]byte
 	for i, n := range []int{0, 1, 64, 1<<20 - 1, 1 << 20, 3 << 20} {
 		for j, length := range []int{0, 16, 1023, 1024, 65_535} {
-			if (n > 1<<20 || n > 64 && invariants.Race) && length != 16 {
+			if n > 1<<20 && length != 16 {
 				continue
 			}
 			key := bytes.Repeat([]byte{byte(10*i + j)}, length)
@@ -138,10 +139,7 @@ func TestGetMultiOfLargeRecords(t *testing.T) {
 	if hits := checkBatch(t, tier, &b, keys); hits < len(keys) {
 		t.Errorf("%d hits of %d keys", hits, len(keys))
 	}
-	n := 100_000
-	if invariants.Race { // where bytes move by atomic words
-		n = 5000
-	}
+	const n = 100_000
 	many := make([][]byte, n)
 	for i := range many {
 		many[i] = keys[7] // an empty value
@@ -309,6 +307,7 @@ func testGetMultiWhileEntriesMove(t *testing.T, mask uint64, stage int) {
 
 // A GetMulti goes key by key in a small tier, and overlaps its lookups in a larger one.
 func TestGetMultiOverlaps(t *testing.T) {
+	oneGoroutine(t)
 	t.Parallel()
 	tier := newTier(t, 64<<20)
 	if !tier.cached() {
@@ -448,6 +447,7 @@ func TestGetMultiTouches(t *testing.T) {
 
 // The policy hears of the hits of batches as of those of Gets: it decides the same.
 func TestGetMultiTellsThePolicy(t *testing.T) {
+	oneGoroutine(t)
 	t.Parallel()
 	decides := func(get func(tier *Tier, key []byte) bool) (hits int, changes uint64) {
 		const records, recordLen = 250, 8 + 16 + 1000

@@ -130,6 +130,7 @@ func (m *graceModel) step(rng *rand.Rand, keys int) {
 // A record past its deadline is a miss, and stays for PeekStale until its grace
 // has passed, whatever happens meanwhile; then it goes as expired.
 func TestGrace(t *testing.T) {
+	oneGoroutine(t)
 	t.Parallel()
 	for _, grace := range []int64{0, 1, 2000} {
 		t.Run(fmt.Sprint(grace), func(t *testing.T) {

@@ -9,7 +9,6 @@ import (
 
 	"github.com/firncache/firn/internal/cachetest"
 	"github.com/firncache/firn/internal/evicted"
-	"github.com/firncache/firn/internal/invariants"
 	"github.com/firncache/firn/internal/watch"
 )
 
@@ -387,24 +386,17 @@ func (h *twoTiers) demoteAll() {
 
 // Two tiers with the seam between them are one cache, whatever collides.
 func TestLowerModel(t *testing.T) {
+	oneGoroutine(t)
 	t.Parallel()
 	var sum Counters
 	var stayed uint64
 	for name, mask := range masks {
 		for _, size := range modelSizes(mask) {
-			if invariants.Race && size > 64<<10 {
-				t.Logf("%s/%d: left to builds without the race detector, where bytes are not copied one by one", name, size)
-				continue
-			}
 			t.Run(fmt.Sprintf("%s/%d", name, size), func(t *testing.T) {
 				h := newTwoTiers(t, size, mask, cachetest.Keys(120, int(size/20)), uint64(size)^mask)
 				defer h.Free()
-				steps := modelSteps(size)
-				if invariants.Race {
-					steps = 50
-				}
 				src := cachetest.Random{Rand: rand.New(rand.NewPCG(uint64(size), mask))}
-				for i := range steps {
+				for i := range modelSteps(size) {
 					if err := h.m.Step(src); err != nil {
 						t.Fatalf("step %d: %v", i, err)
 					}

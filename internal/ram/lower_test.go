@@ -3,10 +3,11 @@ package ram
 import (
 	"bytes"
 	"fmt"
-	"github.com/firncache/firn/internal/record"
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/firncache/firn/internal/record"
 )
 
 // lower is a lower tier, reduced to a map: one record for each hash, as a tier

@@ -11,7 +11,6 @@ import (
 
 	"github.com/firncache/firn/internal/cachetest"
 	"github.com/firncache/firn/internal/evicted"
-	"github.com/firncache/firn/internal/invariants"
 )
 
 // modelStore is a Tier as the model's machine calls it.
@@ -123,22 +122,15 @@ var masks = map[string]uint64{
 
 // Every call against the model, whatever collides.
 func TestModel(t *testing.T) {
+	oneGoroutine(t)
 	t.Parallel()
 	for name, mask := range masks {
 		for _, bytes := range modelSizes(mask) {
-			if invariants.Race && bytes > 64<<10 {
-				t.Logf("%s/%d: left to builds without the race detector, where bytes move by atomic words", name, bytes)
-				continue
-			}
 			t.Run(fmt.Sprintf("%s/%d", name, bytes), func(t *testing.T) {
 				rng := cachetest.Random{Rand: rand.New(rand.NewPCG(uint64(bytes), mask))}
 				m := newMachine(t, bytes, mask, cachetest.Keys(120, int(bytes/20)))
 				defer freeMachine(m)
-				steps := modelSteps(bytes)
-				if invariants.Race {
-					steps = 100
-				}
-				for i := range steps {
+				for i := range modelSteps(bytes) {
 					if err := m.Step(rng); err != nil {
 						t.Fatalf("step %d: %v", i, err)
 					}
@@ -157,6 +149,7 @@ type choices struct{ *rapid.T }
 func (c choices) Below(n int) int { return rapid.IntRange(0, n-1).Draw(c.T, "choice") }
 
 func TestModelRapid(t *testing.T) {
+	oneGoroutine(t)
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		bytes := int64(rapid.SampledFrom([]int{64 << 10, 100_000, 1 << 20}).Draw(t, "bytes"))

@@ -13,6 +13,7 @@ import (
 // find nothing but what has not expired and is no negative entry, whatever moves and
 // is swept meanwhile.
 func TestPeekStale(t *testing.T) {
+	oneGoroutine(t)
 	const grace = 5000
 	var clock atomic.Int64
 	clock.Store(1000)

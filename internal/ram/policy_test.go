@@ -6,7 +6,6 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/firncache/firn/internal/invariants"
 	"github.com/firncache/firn/internal/policy/sim"
 	"github.com/firncache/firn/internal/workload"
 )
@@ -15,12 +14,10 @@ import (
 // in the same bytes: in one shard and in some, where ghosts, shadows and
 // frequencies all count.
 func TestHitsLikeTheSimulator(t *testing.T) {
+	oneGoroutine(t)
 	const valueLen, recordLen = 1000, 8 + 16 + 1000
-	requests, sizes := 300_000, []int{250, 1000, 8000}
-	if invariants.Race { // one goroutine, and much to copy
-		requests, sizes = 30_000, sizes[:1]
-	}
-	for _, records := range sizes {
+	const requests = 300_000
+	for _, records := range []int{250, 1000, 8000} {
 		keys := 20 * records
 		rng := rand.New(rand.NewPCG(1, 1))
 		zipf := workload.NewZipf(rng, 0.9, uint64(keys))

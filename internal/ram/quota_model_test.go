@@ -9,7 +9,6 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/firncache/firn/internal/evicted"
-	"github.com/firncache/firn/internal/invariants"
 	"github.com/firncache/firn/internal/ram/quotas"
 )
 
@@ -141,6 +140,7 @@ func (m *quotaModel) check() {
 
 // Whatever is called, the accounts have the bytes of the records that are there, and quotas hold.
 func TestQuotaModel(t *testing.T) {
+	oneGoroutine(t)
 	t.Parallel()
 	for _, bytes := range []int64{MinBytes, 512 << 10, 8 << 20, 2 << 30} { // the last makes long segments
 		for _, below := range []string{"nothing", "a sieve", "parts"} {
@@ -156,11 +156,7 @@ func TestQuotaModel(t *testing.T) {
 				rng := rand.New(rand.NewPCG(uint64(bytes), 1))
 				m := newQuotaModel(t, bytes, rng.IntN, over, below == "parts")
 				defer m.tier.Free()
-				steps := sized(5000, 100_000)
-				if invariants.Race {
-					steps = 200
-				}
-				for i := range steps {
+				for i := range sized(5000, 100_000) {
 					m.step()
 					m.holds()
 					if i%50 == 0 {
@@ -168,7 +164,7 @@ func TestQuotaModel(t *testing.T) {
 					}
 				}
 				m.check()
-				if m.tier.Stats().OverQuota+m.tier.Stats().Demoted == 0 && !invariants.Race {
+				if m.tier.Stats().OverQuota+m.tier.Stats().Demoted == 0 {
 					t.Error("no record has left")
 				}
 			})

@@ -85,6 +85,7 @@ func TestQuotaUnderFlood(t *testing.T) {
 
 // The policy keeps what is read, within the quota too.
 func TestQuotaKeepsWhatIsRead(t *testing.T) {
+	oneGoroutine(t)
 	t.Parallel()
 	tier := newQuotaTier(t, Config{Bytes: 32 << 20})
 	tier.Quota(1, 100_000)

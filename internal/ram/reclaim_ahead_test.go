@@ -11,6 +11,7 @@ import (
 
 // Once the tier is full, a write seldom lets go more than a step of others.
 func TestWritesShareDrains(t *testing.T) {
+	oneGoroutine(t)
 	t.Parallel()
 	low := &counting{}
 	now := int64(1000)

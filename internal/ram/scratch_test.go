@@ -9,6 +9,7 @@ import (
 // A shard does not keep room for its largest key: that would be memory outside
 // the budget.
 func TestScratchIsBounded(t *testing.T) {
+	oneGoroutine(t)
 	tier, err := New(Config{Bytes: 4 << 20, Seed: 1, Now: func() int64 { return 1 }})
 	if err != nil {
 		t.Fatal(err)
@@ -34,6 +35,7 @@ func TestScratchIsBounded(t *testing.T) {
 // What a shard does not keep it leaves for the next: looking at long records in
 // the log does not make garbage of each.
 func TestScratchIsShared(t *testing.T) {
+	oneGoroutine(t)
 	low := newLower()
 	demoted := 0
 	low.seen = func(uint64, []byte, bool) { demoted++ }

@@ -1,6 +1,11 @@
 package ram
 
-import "flag"
+import (
+	"flag"
+	"testing"
+
+	"github.com/firncache/firn/internal/invariants"
+)
 
 var long = flag.Bool("long", false, "models of every size, many steps of each: minutes instead of seconds")
 
@@ -27,4 +32,13 @@ func modelSteps(bytes int64) int {
 		return sized(30, 1000)
 	}
 	return sized(200, 2000)
+}
+
+// oneGoroutine skips a test under the race detector, which finds nothing in one goroutine. The
+// heap arenas that it needs are tested without it: .ci/run tags.
+func oneGoroutine(t *testing.T) {
+	t.Helper()
+	if invariants.Race {
+		t.Skip("one goroutine, and much to do for the race detector")
+	}
 }

@@ -53,6 +53,7 @@ func TestExpiredAmongOthersGo(t *testing.T) {
 
 // However deadlines are mixed, a segment is looked through a few dozen times.
 func TestSweepsAreFew(t *testing.T) {
+	oneGoroutine(t)
 	t.Parallel()
 	const second, day = 1000, 24 * 3600 * 1000
 	for name, ttl := range map[string]func(rng *rand.Rand) int64{

@@ -16,6 +16,7 @@ import (
 // A deadline moves, comes and goes, of records of every shape: in place, or with the
 // record. Nobody hears of it, and nothing else changes.
 func TestTouch(t *testing.T) {
+	oneGoroutine(t)
 	t.Parallel()
 	const now = 1000
 	for _, size := range []int{0, 20, 9000, 1 << 20} {
@@ -202,6 +203,7 @@ func TestTouchBetweenParts(t *testing.T) {
 
 // Sliding deadlines against the model: even ones move by reads, odd ones do not.
 func TestSlidingModel(t *testing.T) {
+	oneGoroutine(t)
 	t.Parallel()
 	const life, slack = 1600, 100
 	for _, size := range []int64{64 << 10, 1 << 20} {
