@@ -31,8 +31,8 @@
 //
 // Numbers in the files are little-endian, checksums are CRC-32C. Nothing is believed
 // before its checksum, and no memory follows from a length that a file claims.
-// docs/internals/FORMAT.md describes all of it, with test vectors, which vectors_test.go reads
-// there.
+// docs/internals/FORMAT.md describes all of it; testdata/vectors.md has examples, which
+// vectors_test.go reads.
 //
 // The files:
 //

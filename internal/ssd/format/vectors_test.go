@@ -34,7 +34,7 @@ var hexBlock = regexp.MustCompile("(?s)```hex ([a-z-]+)\n(.*?)```")
 // take is left over.
 func vectors(t *testing.T) map[string][]byte {
 	t.Helper()
-	doc, err := os.ReadFile("../../../docs/internals/FORMAT.md")
+	doc, err := os.ReadFile("testdata/vectors.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,7 +54,7 @@ func takeVector(t *testing.T, all map[string][]byte, name string, encoded []byte
 	t.Helper()
 	want, ok := all[name]
 	if !ok {
-		t.Errorf("%s: not in docs/internals/FORMAT.md", name)
+		t.Errorf("%s: not in testdata/vectors.md", name)
 	}
 	delete(all, name)
 	if !bytes.Equal(encoded, want) {
