@@ -32,26 +32,29 @@ func (s *Fleet) Get(dst, key []byte) ([]byte, bool) {
 func (s *Fleet) lookupCopies(ctx context.Context, dst, key []byte) ([]byte, error) {
 	mark, hot := s.trust.Mark(), s.trust.Hot()
 	n := s.local.RAM.TryGet(dst, key)
-	if n >= shared.TrailerLen {
-		end := len(dst) + n
-		if shared.StampOf(dst[:end])&^shared.Shortened == hot {
-			s.local.KeepAlive()
-			return dst[:end-shared.TrailerLen], nil
-		}
+	if end := len(dst) + n; n >= 0 && isHot(dst[:end], n, hot) {
+		s.local.KeepAlive()
+		return dst[:end-shared.TrailerLen], nil
 	}
-	return s.finishLookup(n, mark, ctx, dst, key)
+	return s.finishLookup(n, mark, hot, ctx, dst, key)
 }
 
-// finishLookup is the rest of a lookup after TryGet returned n.
+// isHot reports whether the last n bytes are a copy with the stamp of those that are trusted now.
+func isHot(v []byte, n int, hot shared.Stamp) bool {
+	return n >= shared.TrailerLen && shared.StampOf(v)&^shared.Shortened == hot
+}
+
+// finishLookup is the rest of a lookup after TryGet returned n, which it does below 0 for keys that
+// the policy samples, too.
 //
 //go:noinline
-func (s *Fleet) finishLookup(n int, mark uint64, ctx context.Context, dst, key []byte) ([]byte, error) {
+func (s *Fleet) finishLookup(n int, mark uint64, hot shared.Stamp, ctx context.Context, dst, key []byte) ([]byte, error) {
 	var v []byte
 	var err error
 	if n >= 0 {
 		v = dst[:len(dst)+n]
-	} else {
-		v, err = s.local.FinishLookup(n, ctx, dst, key)
+	} else if v, err = s.local.FinishLookup(n, ctx, dst, key); err == nil && isHot(v, len(v)-len(dst), hot) {
+		return v[:len(v)-shared.TrailerLen], nil
 	}
 	call, hash := callOf(ctx), s.local.RAM.Hash(key)
 	have, err := s.copyFound(ctx, hash, len(dst), key, v, 0, local.InRAM, err)
