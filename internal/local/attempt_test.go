@@ -63,16 +63,21 @@ func TestAbsentInBoth(t *testing.T) {
 	})
 }
 
+// besideClear calls f while Clear is between the tiers, and when it is over.
+func besideClear(s *Store, f func(clearing bool)) {
+	s.ssd.clearing.Add(1)
+	f(true)
+	s.ssd.clearing.Add(-1)
+	f(false)
+}
+
 // While Clear is between the tiers, what lies on the SSD is gone for an Attempt: it would
 // store what was made of it where Clear has been.
 func TestAttemptDuringClear(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		key := []byte("key")
 		s := below(t, key)
-		for _, clearing := range []bool{true, false} {
-			if clearing {
-				s.ssd.clearing.Add(1)
-			}
+		besideClear(s, func(clearing bool) {
 			var a Attempt
 			s.Begin(&a, key)
 			v, _, ok, err := s.Look(context.Background(), &a, nil)
@@ -80,10 +85,7 @@ func TestAttemptDuringClear(t *testing.T) {
 				t.Errorf("while Clear runs: %v, it finds %q, %v, %v", clearing, v, ok, err)
 			}
 			s.End(&a)
-			if clearing {
-				s.ssd.clearing.Add(-1)
-			}
-		}
+		})
 	})
 }
 
@@ -93,20 +95,14 @@ func TestTouchDuringClear(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		key := []byte("key")
 		s := below(t, key)
-		for _, clearing := range []bool{true, false} {
-			if clearing {
-				s.ssd.clearing.Add(1)
-			}
+		besideClear(s, func(clearing bool) {
 			if ok, err := s.Touch(context.Background(), key, s.Now()+1000); ok == clearing || err != nil {
 				t.Errorf("while Clear runs: %v, it touches: %v, %v", clearing, ok, err)
 			}
 			if _, ok := s.peekFresh(key); ok == clearing {
 				t.Errorf("while Clear runs: %v, the key is in RAM: %v", clearing, ok)
 			}
-			if clearing {
-				s.ssd.clearing.Add(-1)
-			}
-		}
+		})
 	})
 }
 

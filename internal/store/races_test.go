@@ -24,12 +24,26 @@ func first(call string, f func()) func(call, key string) {
 	}
 }
 
+// two are processes on one server.
+func two(t *testing.T, onSSD bool) (a, b *process) {
+	server := sharedtest.NewServer()
+	return begin(t, server, onSSD), begin(t, server, onSSD)
+}
+
 // pair are two processes on one server, of which b has set k.
 func pair(t *testing.T, onSSD bool) (a, b *process) {
-	server := sharedtest.NewServer()
-	a, b = begin(t, server, onSSD), begin(t, server, onSSD)
+	a, b = two(t, onSSD)
 	b.set("k", "v1")
 	return a, b
+}
+
+// overPairs runs a test with a pair over RAM alone, and over both tiers.
+func overPairs(t *testing.T, test func(t *testing.T, a, b *process)) {
+	t.Helper()
+	overTiers(t, func(t *testing.T, onSSD bool) {
+		a, b := pair(t, onSSD)
+		test(t, a, b)
+	})
 }
 
 // read demands the value that one lookup finds.
@@ -51,8 +65,7 @@ func (p *process) refused(n uint64) {
 // A push that is handled after the reply, and before the fill, voids the fill.
 func TestPushBeforeFill(t *testing.T) {
 	t.Parallel()
-	overTiers(t, func(t *testing.T, onSSD bool) {
-		a, b := pair(t, onSSD)
+	overPairs(t, func(t *testing.T, a, b *process) {
 		a.during("Read", func() { b.set("k", "v2") })
 		a.read("k", "v1")
 		a.refused(1)
@@ -64,8 +77,7 @@ func TestPushBeforeFill(t *testing.T) {
 // A push that came before the reply was read voids nothing that is newer than it tells.
 func TestLatePushOfOlderWrite(t *testing.T) {
 	t.Parallel()
-	overTiers(t, func(t *testing.T, onSSD bool) {
-		a, b := pair(t, onSSD)
+	overPairs(t, func(t *testing.T, a, b *process) {
 		a.tier.HoldPushes()
 		b.set("k", "v2")
 		a.want("k", "v2", false)
@@ -78,8 +90,7 @@ func TestLatePushOfOlderWrite(t *testing.T) {
 // A value that was asked for before the connection was lost is stored as a suspect copy.
 func TestConnectionLostBeforeFill(t *testing.T) {
 	t.Parallel()
-	overTiers(t, func(t *testing.T, onSSD bool) {
-		a, b := pair(t, onSSD)
+	overPairs(t, func(t *testing.T, a, b *process) {
 		a.during("Read", func() {
 			a.tier.HoldPushes() // which the connection takes along
 			b.set("k", "v2")
@@ -93,8 +104,7 @@ func TestConnectionLostBeforeFill(t *testing.T) {
 // The connection is lost after the fill, with the push.
 func TestConnectionLostAfterFill(t *testing.T) {
 	t.Parallel()
-	overTiers(t, func(t *testing.T, onSSD bool) {
-		a, b := pair(t, onSSD)
+	overPairs(t, func(t *testing.T, a, b *process) {
 		a.want("k", "v1", false)
 		a.tier.HoldPushes()
 		b.set("k", "v2")
@@ -107,8 +117,7 @@ func TestConnectionLostAfterFill(t *testing.T) {
 // A Set voids a Get that has read the older value, whichever of them ends first.
 func TestSetBesideGet(t *testing.T) {
 	t.Parallel()
-	overTiers(t, func(t *testing.T, onSSD bool) {
-		a, _ := pair(t, onSSD)
+	overPairs(t, func(t *testing.T, a, _ *process) {
 		a.during("Read", func() { a.set("k", "v2") })
 		a.read("k", "v1")
 		a.refused(1)
@@ -149,8 +158,7 @@ func TestReadsDoNotGoBack(t *testing.T) {
 // is acknowledged first.
 func TestSetsOvertakeEachOther(t *testing.T) {
 	t.Parallel()
-	overTiers(t, func(t *testing.T, onSSD bool) {
-		a, _ := pair(t, onSSD)
+	overPairs(t, func(t *testing.T, a, _ *process) {
 		a.during("Write", func() { a.set("k", "v3") })
 		a.set("k", "v2")
 		a.want("k", "v3", false)
@@ -165,8 +173,7 @@ func TestSetsOvertakeEachOther(t *testing.T) {
 // A push that is handled before an acknowledged Set stores its copy voids it.
 func TestPushBeforeSetEnds(t *testing.T) {
 	t.Parallel()
-	overTiers(t, func(t *testing.T, onSSD bool) {
-		a, b := pair(t, onSSD)
+	overPairs(t, func(t *testing.T, a, b *process) {
 		a.during("Write", func() { b.set("k", "v3") })
 		a.set("k", "v2")
 		a.want("k", "v3", false)
@@ -177,8 +184,7 @@ func TestPushBeforeSetEnds(t *testing.T) {
 // nor is what was there before.
 func TestSetOfUnknownOutcome(t *testing.T) {
 	t.Parallel()
-	overTiers(t, func(t *testing.T, onSSD bool) {
-		a, b := pair(t, onSSD)
+	overPairs(t, func(t *testing.T, a, b *process) {
 		a.want("k", "v1", false)
 		a.tier.SetLosesReplies(true)
 		a.before("Write", func() {
@@ -211,8 +217,7 @@ func (p *process) fails(key, value string) {
 // A value that is put off by a lost connection, and done after a fill, is told by a push.
 func TestPostponedSetAfterFill(t *testing.T) {
 	t.Parallel()
-	overTiers(t, func(t *testing.T, onSSD bool) {
-		a, b := pair(t, onSSD)
+	overPairs(t, func(t *testing.T, a, b *process) {
 		b.tier.Postpone()
 		b.fails("k", "v2")
 		a.want("k", "v1", false)
@@ -295,8 +300,7 @@ func TestNoCopyDuringWrites(t *testing.T) {
 	for call, c := range sharedWrites {
 		t.Run(call, func(t *testing.T) {
 			t.Parallel()
-			overTiers(t, func(t *testing.T, onSSD bool) {
-				a, _ := pair(t, onSSD)
+			overPairs(t, func(t *testing.T, a, _ *process) {
 				a.want("k", "v1", false)
 				a.before(call, func() { a.read("k", "v1") })
 				a.during(call, func() {
@@ -321,8 +325,7 @@ func TestNoCopyOnceWritten(t *testing.T) {
 	for call, c := range sharedWrites {
 		t.Run(call, func(t *testing.T) {
 			t.Parallel()
-			overTiers(t, func(t *testing.T, onSSD bool) {
-				a, _ := pair(t, onSSD)
+			overPairs(t, func(t *testing.T, a, _ *process) {
 				a.want("k", "v1", false)
 				a.during(call, func() { a.want("k", c.after, false) })
 				if err := c.write(a, []byte("k")); err != nil {
@@ -336,8 +339,7 @@ func TestNoCopyOnceWritten(t *testing.T) {
 // The same holds of a change by what a key holds.
 func TestNoCopyDuringAttempt(t *testing.T) {
 	t.Parallel()
-	overTiers(t, func(t *testing.T, onSSD bool) {
-		a, _ := pair(t, onSSD)
+	overPairs(t, func(t *testing.T, a, _ *process) {
 		a.want("k", "v1", false)
 		a.during("Write", func() { a.want("k", "v1+", false) })
 		if _, err := a.tryAppend("k", "+"); err != nil {

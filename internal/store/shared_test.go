@@ -96,8 +96,7 @@ func overTiers(t *testing.T, test func(t *testing.T, onSSD bool)) {
 func TestSharedValues(t *testing.T) {
 	t.Parallel()
 	overTiers(t, func(t *testing.T, onSSD bool) {
-		server := sharedtest.NewServer()
-		a, b := begin(t, server, onSSD), begin(t, server, onSSD)
+		a, b := two(t, onSSD)
 		a.set("k", "v1")
 		a.want("k", "v1", true)
 		b.want("k", "v1", false)
@@ -118,8 +117,7 @@ func TestSharedValues(t *testing.T) {
 func TestCheckedCopies(t *testing.T) {
 	t.Parallel()
 	overTiers(t, func(t *testing.T, onSSD bool) {
-		server := sharedtest.NewServer()
-		a, b := begin(t, server, onSSD), begin(t, server, onSSD)
+		a, b := two(t, onSSD)
 		a.set("k", "v1")
 		b.want("k", "v1", false)
 		if onSSD {
@@ -178,8 +176,7 @@ func TestCopiesAreCheckedOnce(t *testing.T) {
 func TestPushWinsOverNewStamp(t *testing.T) {
 	t.Parallel()
 	overTiers(t, func(t *testing.T, onSSD bool) {
-		server := sharedtest.NewServer()
-		a, b := begin(t, server, onSSD), begin(t, server, onSSD)
+		a, b := two(t, onSSD)
 		a.set("k", "v1")
 		b.want("k", "v1", false)
 		b.tier.Disconnect()
@@ -214,8 +211,7 @@ func TestDegraded(t *testing.T) {
 func TestSharedBatches(t *testing.T) {
 	t.Parallel()
 	overTiers(t, func(t *testing.T, onSSD bool) {
-		server := sharedtest.NewServer()
-		a, b := begin(t, server, onSSD), begin(t, server, onSSD)
+		a, b := two(t, onSSD)
 		var keys, values [][]byte
 		for i := range 300 {
 			keys, values = append(keys, fmt.Append(nil, "k", i)), append(values, fmt.Append(nil, "v", i))
@@ -262,8 +258,7 @@ func (p *process) wantMulti(keys, values [][]byte) {
 func TestSharedAttempts(t *testing.T) {
 	t.Parallel()
 	overTiers(t, func(t *testing.T, onSSD bool) {
-		server := sharedtest.NewServer()
-		a, b := begin(t, server, onSSD), begin(t, server, onSSD)
+		a, b := two(t, onSSD)
 		a.set("k", "v1")
 		b.want("k", "v1", false)
 		b.tier.HoldPushes()

@@ -78,7 +78,7 @@ func TestLookAtServicesDirectory(t *testing.T) {
 		t.Error("a file that is there to look at is open to be written")
 		_ = f.Close()
 	}
-	keeper, _ := vfs.KeeperOf(fsys)
+	keeper, _ := fsys.(vfs.MemoryKeeper)
 	for range 2 { // one that another process has open, too
 		m := openMemory(t, keeper, id)
 		if string(m.Bytes()) != "0123456789" {

@@ -52,7 +52,7 @@ func touch(fsys vfs.FS) map[vfstest.Kind]error {
 
 // touchMemory does the operations of memory that outlives the process.
 func touchMemory(fsys vfs.FS, errs map[vfstest.Kind]error) {
-	keeper, _ := vfs.KeeperOf(fsys)
+	keeper, _ := fsys.(vfs.MemoryKeeper)
 	m, err := keeper.NewMemory(100)
 	if errs[vfstest.OpNewMemory] = err; err != nil {
 		return

@@ -55,12 +55,6 @@ type Memory interface {
 	Remove() error
 }
 
-// KeeperOf is the file system as the keeper of its directory's memory, if it is one.
-func KeeperOf(fs FS) (MemoryKeeper, bool) {
-	keeper, ok := fs.(MemoryKeeper)
-	return keeper, ok
-}
-
 // The names of the operations in errors.
 const opNewMemory, opOpenMemory = "new memory", "open memory"
 

@@ -69,7 +69,7 @@ type noKeeper struct{ vfs.FS }
 
 func TestFaultyWithoutKeeper(t *testing.T) {
 	t.Parallel()
-	if _, ok := vfs.KeeperOf(noKeeper{vfstest.NewMem()}); ok {
+	if _, ok := vfs.FS(noKeeper{vfstest.NewMem()}).(vfs.MemoryKeeper); ok {
 		t.Error("a file system without memory keeps some")
 	}
 	f := vfstest.NewFaulty(noKeeper{vfstest.NewMem()})
@@ -158,7 +158,7 @@ func TestBoundariesOfMemory(t *testing.T) {
 	var id vfs.MemoryID
 	var found []bool
 	vfstest.EachBoundary(mem, func(fsys vfs.FS) {
-		keeper, _ := vfs.KeeperOf(fsys)
+		keeper, _ := fsys.(vfs.MemoryKeeper)
 		m, err := keeper.NewMemory(8)
 		must(t, err)
 		id = m.ID()

@@ -75,7 +75,7 @@ func TestMemoryOfDirectory(t *testing.T) {
 	must(t, os.Symlink(dir, link))
 	linked, err := vfs.OS(link)
 	must(t, err)
-	byLink, _ := vfs.KeeperOf(linked)
+	byLink, _ := linked.(vfs.MemoryKeeper)
 	if again := openMemory(t, byLink, m.ID()); string(again.Bytes()) != "0123456789" {
 		t.Errorf("memory holds %q", again.Bytes())
 	}

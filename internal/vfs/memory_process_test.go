@@ -25,7 +25,7 @@ func keepMemory(dir string) {
 		if err != nil {
 			return err
 		}
-		keeper, _ := vfs.KeeperOf(fsys)
+		keeper, _ := fsys.(vfs.MemoryKeeper)
 		m, err := keeper.NewMemory(keptSize)
 		if err != nil {
 			return err

@@ -35,7 +35,7 @@ func TestMemoryConformance(t *testing.T) {
 // keeperOf is a file system that has memory, or skips the test where the system has none.
 func keeperOf(t testing.TB, fsys vfs.FS) vfs.MemoryKeeper {
 	t.Helper()
-	keeper, ok := vfs.KeeperOf(fsys)
+	keeper, ok := fsys.(vfs.MemoryKeeper)
 	if !ok {
 		t.Fatalf("a %T keeps no memory", fsys)
 	}

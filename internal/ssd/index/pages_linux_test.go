@@ -48,7 +48,7 @@ func TestIndexTakesWhatIsCounted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	keeper, _ := vfs.KeeperOf(fs)
+	keeper, _ := fs.(vfs.MemoryKeeper)
 	m, why, err := files.NewMemory(format.MemoryShape{Slots: 1, Shards: 1 << shardBits, Stride: most >> shardBits / 8, LocationBits: 30}, keeper)
 	if err != nil {
 		t.Fatal(err)

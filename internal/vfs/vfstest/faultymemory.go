@@ -26,7 +26,7 @@ func (f *Faulty) OpenMemory(id vfs.MemoryID) (vfs.Memory, error) {
 
 func (f *Faulty) memory(op Op, open func(vfs.MemoryKeeper) (vfs.Memory, error)) (m vfs.Memory, err error) {
 	err = f.do(op, func() error {
-		keeper, ok := vfs.KeeperOf(f.inner)
+		keeper, ok := f.inner.(vfs.MemoryKeeper)
 		if !ok {
 			return pathError(op.Kind.String(), ".", errors.Join(fs.ErrNotExist, vfs.ErrNoKeptMemory))
 		}
