@@ -19,7 +19,7 @@ type await struct {
 	waiting int
 }
 
-// join begins to wait: whoever then reads the name misses no change after what he has read.
+// join begins to wait: a read of the name that follows misses no later change.
 // leave ends it.
 func (a *awaits) join(name string) (changed <-chan struct{}, leave func()) {
 	a.mu.Lock()

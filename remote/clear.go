@@ -28,7 +28,7 @@ func (t *sharedTier) Clear(ctx context.Context) error {
 	return nil
 }
 
-// clear removes the entries of which a server's SCAN tells, a few hundred at a time.
+// clear removes the entries that a server's SCAN lists, a few hundred at a time.
 func (w *wire) clear(ctx context.Context) error {
 	entries := w.t.names.Prefix + string(entry.KindEntry)
 	for cursor := uint64(0); ; {
@@ -75,7 +75,7 @@ func (t *sharedTier) known(ctx context.Context) error {
 	}
 }
 
-// unowned is a slot without an owner that a server lists, or any if none has been asked; -1 if
+// unowned is a slot without an owner that a server lists, or any if no server has listed its slots; -1 if
 // there is no such.
 func (c *cluster) unowned() (slot int) {
 	c.mu.Lock()

@@ -6,7 +6,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// bootNanos is a clock that nobody sets, and that goes on while the machine is suspended: what
+// bootNanos is a clock that is never set, and that goes on while the machine is suspended: what
 // was trusted before is not afterwards.
 func bootNanos() int64 {
 	var now unix.Timespec

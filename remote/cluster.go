@@ -16,14 +16,14 @@ import (
 //
 // A server owns a slot if it says so itself, and that its state is ok; of two that do, the one of
 // the higher configuration epoch: what others say of it only leads there. So a wire is connected,
-// and has a feed, before it is given slots. Each server is asked for its map with every other
+// and has a feed, before it is given slots. Each server sends its map with every other
 // heartbeat, and at once when one has answered that a slot is elsewhere; copies of a server's
 // slots are trusted while its last map is within the bound, as the last PONG is.
 //
 // Locks: a wire's mu, then mu.
 type cluster struct {
 	t     *sharedTier
-	slots [slots.Count]atomic.Pointer[tenure] // nil: nobody has claimed it yet
+	slots [slots.Count]atomic.Pointer[tenure] // nil: not claimed yet
 	moves atomic.Uint64                       // how often slots have changed hands
 
 	mu     sync.Mutex
@@ -93,7 +93,7 @@ func (c *cluster) noOwner(slot int) error {
 	return fmt.Errorf("%w: %w", shared.ErrUnavailable, why)
 }
 
-// mapped reports whether a server has told of the cluster.
+// mapped reports whether a server has sent its map of the cluster.
 func (c *cluster) mapped() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -172,7 +172,7 @@ func (c *cluster) owners() []*wire {
 	return all
 }
 
-// poke has every server be asked for its map at once.
+// poke requests every server's map at once.
 func (c *cluster) poke() {
 	for _, w := range c.wires() {
 		w.poke()

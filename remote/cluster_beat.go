@@ -13,7 +13,7 @@ import (
 
 // A server of a cluster that was cut off with a minority goes on answering PING, and after its
 // node timeout refuses keys. So its sign of life is the reading of a key of one of its slots.
-// With every other one it is asked for its map.
+// With every other one it sends its map.
 
 // mapGap is how long after the last heartbeat the next one is sent at least, however often the
 // wire is poked.
@@ -71,7 +71,7 @@ func isSign(r rueidis.RedisResult, owns bool) bool {
 	return err == nil || isServerError(err, "ASK") || isServerError(err, "WRONGTYPE")
 }
 
-// mapCommands asks a server who it is, and what it knows of the cluster.
+// mapCommands read a server's name and its map of the cluster.
 func (c *conn) mapCommands(due bool) []rueidis.Completed {
 	if !due {
 		return nil

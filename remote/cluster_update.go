@@ -69,7 +69,7 @@ func (c *cluster) assign() (begun []*tenure, changed bool) {
 	return begun, changed
 }
 
-// end ends the tenure of slots that nobody claims.
+// end ends the tenure of slots without a claim.
 func (c *cluster) end(slots []int) {
 	for _, slot := range slots {
 		old := c.slots[slot].Load()
@@ -200,7 +200,7 @@ func (c *cluster) extend(from *conn, until int64) {
 	}
 }
 
-// stamp is that of what is asked a server for after it; 0 if the slot is not its own.
+// stamp is that of later requests to a server; 0 if the slot is not its own.
 func (c *cluster) stamp(w *wire, slot int) shared.Stamp {
 	if p := c.slots[slot].Load(); p != nil && p.w == w && !p.over {
 		return p.feed.Stamp(slot)
@@ -209,7 +209,7 @@ func (c *cluster) stamp(w *wire, slot int) shared.Stamp {
 }
 
 // moved is called when a server has answered that a slot which we thought its own is
-// elsewhere: the slot's copies are suspect from here on, and all servers are asked for their map.
+// elsewhere: the slot's copies are suspect from here on, and all servers have to send their map.
 func (c *cluster) moved(w *wire, slot int) {
 	c.t.count.moved.Add(1)
 	c.mu.Lock()

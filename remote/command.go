@@ -49,7 +49,7 @@ func infoField(info, name string) string {
 
 func itoa(n uint64) string { return strconv.FormatUint(n, 10) }
 
-// getRange asks for n bytes of a key.
+// getRange reads n bytes of a key.
 func getRange(name string, from, n int) rueidis.Completed {
 	return command("GETRANGE", name, strconv.Itoa(from), strconv.Itoa(from+n-1))
 }

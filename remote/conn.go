@@ -17,7 +17,7 @@ var (
 )
 
 // conn is one connection: one epoch of a feed, and more if the server is flushed. The
-// transport would connect anew by itself, and the feed would not notice: a conn refuses a second
+// transport would connect again by itself, and the feed would not notice: a conn refuses a second
 // dial.
 type conn struct {
 	w       *wire
@@ -33,7 +33,7 @@ type conn struct {
 	heard  atomic.Int64 // until when the server was heard of, in bootNanos; 0 before
 
 	room      chan struct{} // a token for each request in the transport's ring
-	abandoned atomic.Int64  // requests that nobody waits for, whose places are still taken
+	abandoned atomic.Int64  // requests without a waiter, whose places are still taken
 
 	mu   sync.Mutex
 	sock *socket       // once it is dialed

@@ -15,8 +15,8 @@
 // Options.Staleness ago, whatever happens to the network. While everything works, a write is seen
 // by the other processes within about a round trip, as the server pushes the keys that change. A
 // copy is trusted while its server's pushes were not interrupted since it was read, and the server
-// was heard of within Staleness. Otherwise it is suspect, and the server is asked for its version
-// before it is an answer; if it cannot be asked, Options.Degraded says what the read does. The
+// was heard of within Staleness. Otherwise it is suspect, and the server compares its version
+// before it is an answer; while it is away, Options.Degraded says what the read does. The
 // promise has these limits:
 //
 //   - Failover between a primary and its replicas loses writes that were acknowledged; so a removal
@@ -43,7 +43,7 @@
 //
 // Redis 8.4 and Valkey 8.1 have SET IFEQ, with which a load costs its own process no push (see
 // script.go), and need no +eval and +evalsha. docs/SHARED.md has a narrower list, by subcommand: of +client, TRACKING is used.
-// A maxmemory with the policy allkeys-lru or allkeys-lfu lets it forget what nobody asks for.
+// A maxmemory with the policy allkeys-lru or allkeys-lfu lets it forget what is not read.
 // Memory for the pushes that a slow process has not read yet is bounded with maxmemory-clients.
 //
 // # Words
@@ -51,7 +51,7 @@
 // Those of package firn/internal/shared, and:
 //
 //   - wire: the way to one server, which connects again when its connection is lost. All that one
-//     process asks of a server goes over one connection: the server pushes nothing to it that
+//     process sends to a server goes over one connection: the server pushes nothing to it that
 //     was changed on the same one.
 //   - connection: one of a wire's, one after the other. Each begins an epoch.
 //   - feed: the pushes of a connection: the names of changed keys.
@@ -72,14 +72,14 @@
 //
 // The first of these use each other; none uses any of the second, which are the calls of a store:
 //
-//	tier.go, wire.go, guard.go               the tier; the way to one server: connected, lost, asked
+//	tier.go, wire.go, guard.go               the tier; the way to one server: connected, lost, used
 //	conn.go, socket.go, server.go            one connection: made once, checked, lost
 //	feed.go, heartbeat.go                    what a server pushes; until when copies are trusted
 //	cluster.go, cluster_update.go,           a cluster: its wires, who owns which slot, its heartbeat
 //	cluster_beat.go, tenure.go
 //
 //	open.go, stats.go                        begin and end; figures
-//	topology.go                              which server is asked, and the one that it names instead
+//	topology.go                              which server gets a request, and the one that it names instead
 //	read.go, write.go, touch.go, remove.go,  entries and numbers
 //	multi.go, number.go, clear.go, entry.go
 //	checks.go                                checks of suspect copies: how many, and shared answers

@@ -57,7 +57,7 @@ func (t *sharedTier) setTimes(h *entry.Header, deadline int64) (px time.Duration
 	return px
 }
 
-// maxPX is the longest life that a server is asked for: 100 years.
+// maxPX is the longest life that an entry gets: 100 years.
 const maxPX = 100 * 365 * 24 * time.Hour
 
 // storeDeadline is an entry's deadline in the store's time, below 0 a negative entry's.

@@ -71,7 +71,7 @@ func (c *conn) extend(until int64) {
 	c.feed.Load().Extend(until)
 }
 
-// noteEpoch tells the local tiers that copies have become suspect.
+// noteEpoch notifies the local tiers that copies have become suspect.
 func (t *sharedTier) noteEpoch() {
 	t.awaits.wakeAll()
 	t.count.epochs.Add(1)

@@ -47,7 +47,7 @@ func (w *wire) doMulti(ctx context.Context, cmds ...rueidis.Completed) []rueidis
 // written is the name that a command writes, which the server does not announce to its writer; "" for
 // none. What scripts write is announced.
 func written(cmd rueidis.Completed) string {
-	if args := cmd.Commands(); args[0] == "SET" || args[0] == "UNLINK" { // they are used anew when it has been sent
+	if args := cmd.Commands(); args[0] == "SET" || args[0] == "UNLINK" { // they are reused once it has been sent
 		return args[1]
 	}
 	return ""

@@ -12,10 +12,10 @@ import (
 // A lease is an entry without a value, which lives for Options.LeaseTime, and is extended while
 // its holder loads: so what there was when
 // the loader began to load has a version also if that was nothing, and who stores the loaded
-// value expects it. Whoever removes or writes the key ends the lease, and the store fails.
+// value expects it. A write or removal of the key ends the lease, and the store fails.
 // A value that is there keeps its version and its place; the lease then lies beside it, under
 // a name of its own, and keeps others from loading only.
-// Lease is asked before a key is loaded.
+// Lease is called before a key is loaded.
 func (t *sharedTier) Lease(ctx context.Context, dst []byte, q shared.Query) (e shared.Expect, f *shared.Found, err error) {
 	beside := false
 	err = t.askOwner(ctx, t.names.Entry(q.Key), func(w *wire, slot int) error {
@@ -61,7 +61,7 @@ type leasing struct {
 // maxLeasing is how often a lease is tried for a key that is written all the time.
 const maxLeasing = 4
 
-// lease is Lease at the owner. beside asks for a lease beside the value.
+// lease is Lease at the owner. beside requests a lease beside the value.
 func (l *leasing) lease(ctx context.Context) (e shared.Expect, f *shared.Found, beside bool, err error) {
 	for range maxLeasing {
 		var b []byte
@@ -162,7 +162,7 @@ func (t *sharedTier) leaseBeside(ctx context.Context, key []byte) (mine shared.V
 	return 0, err
 }
 
-// askName asks the owner of a name.
+// askName calls the owner of a name.
 func (t *sharedTier) askName(ctx context.Context, name string, question func(w *wire) error) error {
 	return t.askOwner(ctx, name, func(w *wire, _ int) error { return question(w) })
 }

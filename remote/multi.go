@@ -13,7 +13,7 @@ import (
 // be answered: a PING waits behind one part, not behind a batch.
 const batchBytes = maxBatch * firstPieceMulti
 
-// byWire groups the names of a batch by the wire that they are asked on, and asks each group: all
+// byWire groups the names of a batch by their wire, and sends each group: all
 // at a time if there are several. Keys without a wire fail.
 func (t *sharedTier) byWire(ctx context.Context, n int, name func(i int) string, fail func(i int, err error), ask func(w *wire, group []item)) {
 	ctx, cancel := context.WithTimeout(ctx, t.o.Timeout)
@@ -101,7 +101,7 @@ func (t *sharedTier) readPart(ctx context.Context, w *wire, queries []shared.Que
 	}
 }
 
-// pieceFor is how many bytes of a batch's key are asked for at first.
+// pieceFor is how many bytes of a batch's key are requested at first.
 func pieceFor(q shared.Query) int {
 	if q.Have != 0 {
 		return entry.Len

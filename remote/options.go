@@ -32,7 +32,7 @@ const (
 // Options describe a shared tier. Addrs and Namespace are required.
 type Options struct {
 	// Addrs are the servers, each "host:port", or "host" for port 6379. One that is not in
-	// cluster mode is the only one; of a cluster, some of its servers, which tell the others.
+	// cluster mode is the only one; of a cluster, some of its servers, which name the others.
 	Addrs []string
 
 	// Namespace begins the name of every key on the server, as "namespace:". Caches with the
@@ -46,7 +46,7 @@ type Options struct {
 
 	// Staleness is the bound: a read that the local tiers answer returns a value at least as new
 	// as the server had it so long ago, whatever happens to the network. At least 50 ms.
-	// Every fifth of it, the server is asked for a sign of life. In a cluster the bound is longer
+	// Every fifth of it, the server has to give a sign of life. In a cluster the bound is longer
 	// while a primary is replaced that was cut off with a minority of the others: it goes on
 	// answering until its cluster-node-timeout, which is to be added. Default: 1 s.
 	Staleness time.Duration
@@ -93,8 +93,8 @@ type Options struct {
 	CompressAbove int
 
 	// Degraded is what a read does with a suspect copy, which is not known to be within the
-	// bound, while the server cannot be asked. Default: DegradedMiss; what GetOrLoad loads then is
-	// kept for Staleness from the start of its loader, so that the source is asked once in that time.
+	// bound, while the server is away. Default: DegradedMiss; what GetOrLoad loads then is
+	// kept for Staleness from the start of its loader, so that the source has one load in that time.
 	Degraded Degraded
 
 	// Leases says whether processes that miss the same key wait for one of them to load it.

@@ -30,7 +30,7 @@ func (p *presence) set(away bool) {
 	p.changed(away)
 }
 
-// isBusy reports whether a server's error says that it serves nobody at present.
+// isBusy reports whether a server's error says that it serves no one at present.
 func isBusy(err error) bool {
 	e, ok := rueidis.IsRedisErr(err)
 	return ok && (e.IsLoading() || e.IsClusterDown() || strings.HasPrefix(e.Error(), "BUSY ") || strings.HasPrefix(e.Error(), "MASTERDOWN "))

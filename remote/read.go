@@ -63,7 +63,7 @@ type reading struct {
 	t     *sharedTier
 	w     *wire
 	name  string
-	stamp shared.Stamp // of the epoch from before it was asked for
+	stamp shared.Stamp // of the epoch from before the request
 }
 
 func (r *reading) piece(ctx context.Context, from, n int) ([]byte, error) {
@@ -72,7 +72,7 @@ func (r *reading) piece(ctx context.Context, from, n int) ([]byte, error) {
 	return r.t.answer(&result)
 }
 
-// answer is the bytes of an answer, which nobody changes.
+// answer is the bytes of an answer, which are not changed.
 func (t *sharedTier) answer(result *rueidis.RedisResult) ([]byte, error) {
 	b, err := result.AsBytes()
 	t.count.bytesRead.Add(uint64(len(b)))
@@ -156,7 +156,7 @@ var errForeign = errors.New("not what a cache has written")
 func (t *sharedTier) longest() int64 { return int64(t.o.MaxValueBytes) }
 
 // rest reads what is behind the first bytes of a long entry. The pieces are of one version if
-// that is the entry's afterwards, too; otherwise it was written meanwhile, and is read anew by
+// that is the entry's afterwards, too; otherwise it was written meanwhile, and is read again by
 // the caller's next question: a miss would be wrong, and so is a mixture.
 func (r *reading) rest(ctx context.Context, first []byte, h entry.Header) ([]byte, error) {
 	release, err := r.w.enterLarge(ctx, int(h.Length))

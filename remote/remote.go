@@ -13,7 +13,7 @@ type Tier struct {
 	tier  *sharedTier
 }
 
-// Open makes a tier for firn.Options.Shared. It fails if Validate does, and speaks to nobody:
+// Open makes a tier for firn.Options.Shared. It fails if Validate does, and connects to no server:
 // the tier begins its work with firn.Open, and ends it with the Close of that cache, which is
 // the only one that it serves.
 //
@@ -37,7 +37,7 @@ func (t *Tier) Shared() shared.Tier { return t.tier }
 // Call is how one call uses the tiers: see With.
 type Call struct {
 	SkipLocal   bool          // read from the server, whatever copies there are
-	SkipShared  bool          // ask RAM and SSD alone: trusted copies
+	SkipShared  bool          // read RAM and SSD alone: trusted copies
 	CopyTTL     time.Duration // in place of Options.CopyTTL, if not 0
 	Degraded    Degraded      // in place of Options.Degraded, with HasDegraded
 	HasDegraded bool

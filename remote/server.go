@@ -32,7 +32,7 @@ func (f fatal) Unwrap() error { return f.err }
 
 func fatalf(format string, args ...any) error { return fatal{fmt.Errorf(format, args...)} }
 
-// inspect asks a new connection's server what it is, and whether the user may do what the tier
+// inspect checks what a new connection's server is, and whether the user may do what the tier
 // has to.
 func (c *conn) inspect(ctx context.Context, tracking bool) (server, error) {
 	s, err := c.identify(ctx)

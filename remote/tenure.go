@@ -42,7 +42,7 @@ func strongest(claims []claim, present func(slot int) *wire) *[slots.Count]*clai
 }
 
 // changes are the slots whose tenure is not what the claims say, by the claim that counts. Those
-// that nobody claims any more are under nil: their tenure is over, and requests for them go where
+// that have no claim any more are under nil: their tenure is over, and requests for them go where
 // they went, as their owner may come back.
 func changes(best *[slots.Count]*claim, present func(slot int) *tenure) map[*claim][]int {
 	var found map[*claim][]int

@@ -48,7 +48,7 @@ func (t *sharedTier) owners() []*wire {
 	return t.cluster.owners()
 }
 
-// route is the way to the server that owns a key, and the key's slot. It is asked again after
+// route is the way to the server that owns a key, and the key's slot. It is looked up again after
 // the server has answered that it is not the owner.
 func (t *sharedTier) route(ctx context.Context, name string) (w *wire, slot int, err error) {
 	if t.cluster == nil {
@@ -62,7 +62,7 @@ func (t *sharedTier) route(ctx context.Context, name string) (w *wire, slot int,
 // The bounds of being sent around.
 const (
 	maxRedirects  = 8
-	againPause    = 5 * time.Millisecond // before it is asked once more; doubled each time
+	againPause    = 5 * time.Millisecond // before the next try; doubled each time
 	maxAgainPause = 100 * time.Millisecond
 )
 

@@ -14,7 +14,7 @@ import (
 )
 
 // wire is the way to one primary. It has one connection at a time, makes another when that is
-// lost, and fails what is asked of it in between. do and doMulti are the only doors.
+// lost, and fails the requests in between. do and doMulti are the only doors.
 type wire struct {
 	t    *sharedTier
 	addr string
@@ -127,7 +127,7 @@ func (w *wire) connect(ctx context.Context) error {
 		err = w.fits(c)
 	}
 	if err = w.take(c, err); err != nil && c != nil {
-		c.kill() // without mu: it tells the wire
+		c.kill() // without mu: it notifies the wire
 	}
 	return err
 }
@@ -247,7 +247,7 @@ func (w *wire) present(ctx context.Context) (*conn, error) {
 	}
 }
 
-// stamp is that of what is asked for after it: 0 while there is no feed.
+// stamp is that of later requests: 0 while there is no feed.
 func (w *wire) stamp(slot int) shared.Stamp {
 	c := w.real().state.Load().conn
 	if c == nil || !c.tracked() || w.via != nil {
@@ -349,7 +349,7 @@ func sizeOf(cmd rueidis.Completed) (n int) {
 	return n
 }
 
-// maxChecks is how many checks of suspect copies a server is asked at a time: after an
+// maxChecks is how many checks of suspect copies a server gets at a time: after an
 // interruption all copies are suspect at once, and other requests are not to wait behind them.
 const maxChecks = 64
 
@@ -364,7 +364,7 @@ func (w *wire) fits(c *conn) error {
 	return nil
 }
 
-// poke has the server be asked for its map at once.
+// poke requests the server's map at once.
 func (w *wire) poke() {
 	select {
 	case w.poked <- struct{}{}:

@@ -11,7 +11,7 @@ import (
 )
 
 // Write writes an entry. A value that is too large is not written; what there was is removed, so
-// that nobody takes it for the latest.
+// that it does not pass for the latest.
 func (t *sharedTier) Write(ctx context.Context, e shared.Entry, expect shared.Expect) (written shared.Written, err error) {
 	s, err := t.seal(e)
 	if err != nil {

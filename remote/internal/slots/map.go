@@ -19,7 +19,7 @@ type Map struct {
 // Member is a primary.
 type Member struct {
 	ID    string
-	Addr  string // "" if the server does not tell it
+	Addr  string // "" if the server does not say it
 	Slots []Range
 }
 
@@ -46,7 +46,7 @@ func parseRange(from, to any) (Range, bool) {
 
 // Parse is the answer to CLUSTER SLOTS: an array of arrays, of the first slot, the last,
 // the primary and its replicas, each with address, port and id. Servers without an address are at
-// the host that was asked. CLUSTER SHARDS, which is newer, is not asked: servers whose
+// the host of the connection. CLUSTER SHARDS, which is newer, is not used: servers whose
 // configuration is from before 7.2 leave themselves out there.
 func Parse(answer any, host string) ([]Member, error) {
 	ranges, ok := answer.([]any)
