@@ -5,6 +5,7 @@
 //	go run . report -in DIR -html FILE -svg DIR -doc FILE
 //	go run . pair -rival fastcache -n 10000000 -repeats 8
 //	go run . replay -against fastcache,otter [TRACE...]
+//	go run . table gctrace|readall|slices|thousand
 //
 // The first form runs suites and leaves DIR/SUITE.json, for benchstat
 // DIR/SUITE.txt, and the page with charts of all suites in DIR, report.html. The
@@ -12,7 +13,7 @@
 // again, the charts of the README and docs/BENCHMARKS.md. The fourth runs the
 // child process of one suite by hand (pair, classic, memory, churn or values)
 // and prints its results as JSON. The fifth replays requests through
-// firn and others.
+// firn and others. The sixth writes a table that is no suite's.
 package main
 
 import (
@@ -28,6 +29,7 @@ import (
 
 	"github.com/firncache/firn/bench/against"
 	"github.com/firncache/firn/bench/hybrid"
+	"github.com/firncache/firn/bench/tables"
 )
 
 func main() {
@@ -84,6 +86,9 @@ func run(args []string, stdout, stderr io.Writer) error {
 func runCommand(name string, args []string, stdout, stderr io.Writer) error {
 	if name == "report" {
 		return runReport(args, stderr)
+	}
+	if name == "table" && len(args) == 1 {
+		return tables.Run(args[0], stdout)
 	}
 	if err := hybrid.Join(); err != nil {
 		return fmt.Errorf("limit memory: %w", err)

@@ -8,7 +8,7 @@ import (
 
 const intro = `# Benchmarks
 
-Made by a program: in bench, ` + "`go run . -suite NAME -out results && go run . report -in results -doc ../docs/BENCHMARKS.md -svg ../docs/img`" + ` measures a suite and replaces its figures here. [bench](bench) keeps the medians and quartiles that the tables are made of; results/report.html has every figure. bufpool: [RESULTS.md](../bench/streams/RESULTS.md).
+Made by a program: in bench, ` + "`go run . -suite NAME -out results && go run . report -in results -doc ../docs/BENCHMARKS.md -svg ../docs/img`" + ` measures a suite and replaces its figures here. [bench](bench) keeps the medians and quartiles that the tables are made of; results/report.html has every figure. bufpool: [RESULTS.md](../bench/streams/RESULTS.md). The collector's trace, io.ReadAll, growing slices, 1,000 keys beside SQLite: [tables.md](bench/tables.md).
 
 - **Times** are medians. Behind a rival's: how many times as many operations a second firn did, with the quartiles where they are more than a fifth apart; firn's time is that of its turns beside all rivals. **Bold: firn is slower.**
 - **Two caches take 8 turns each in one process**, or all of a workload, each in its own, with the same keys in the same order. A ratio is of neighbouring turns, and steadier than a time.
