@@ -1,5 +1,3 @@
-// Package quotas counts the bytes of the records of namespaces that have a limit in RAM, and says
-// where the next of them lies that is to leave.
 package quotas
 
 import (
