@@ -2,9 +2,9 @@ package firn
 
 import (
 	"context"
-	"fmt"
 	"time"
 
+	"github.com/firncache/firn/internal/enumtext"
 	"github.com/firncache/firn/internal/load"
 	"github.com/firncache/firn/internal/local"
 )
@@ -39,11 +39,7 @@ const (
 )
 
 func (o Outcome) String() string {
-	names := [...]string{"none", "hit", "stale", "loaded", "joined", "negative"}
-	if int(o) >= len(names) {
-		return fmt.Sprintf("Outcome(%d)", uint8(o))
-	}
-	return names[o]
+	return enumtext.Name(o, "none", "hit", "stale", "loaded", "joined", "negative")
 }
 
 // Tier is a place where a value can be.
@@ -57,21 +53,7 @@ const (
 	TierShared // a copy in RAM or on the SSD that was checked there is found where it lies
 )
 
-func (t Tier) String() string {
-	switch t {
-	case 0:
-		return "none"
-	case TierFront:
-		return "front"
-	case TierRAM:
-		return "RAM"
-	case TierSSD:
-		return "SSD"
-	case TierShared:
-		return "shared"
-	}
-	return fmt.Sprintf("Tier(%d)", uint8(t))
-}
+func (t Tier) String() string { return enumtext.Name(t, "none", "front", "RAM", "SSD", "shared") }
 
 // MarshalText returns what String does.
 func (t Tier) MarshalText() ([]byte, error) { return []byte(t.String()), nil }

@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"weak"
 
+	"github.com/firncache/firn/internal/enumtext"
 	"github.com/firncache/firn/internal/evicted"
 	"github.com/firncache/firn/internal/store"
 )
@@ -27,25 +28,7 @@ const (
 )
 
 func (c Cause) String() string {
-	switch c {
-	case CauseCapacity:
-		return "capacity"
-	case CauseExpired:
-		return "expired"
-	case CauseReplaced:
-		return "replaced"
-	case CauseDeleted:
-		return "deleted"
-	case CauseDemoted:
-		return "demoted"
-	case CauseSSDEvicted:
-		return "ssd_evicted"
-	case CauseInvalidated:
-		return "invalidated"
-	case CauseQuota:
-		return "quota"
-	}
-	return fmt.Sprintf("Cause(%d)", uint8(c))
+	return enumtext.Name(c, "capacity", "expired", "replaced", "deleted", "demoted", "ssd_evicted", "invalidated", "quota")
 }
 
 // listener is an OnEvict, for entries that leave the cache.

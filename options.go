@@ -8,6 +8,7 @@ import (
 	"reflect"
 	"time"
 
+	"github.com/firncache/firn/internal/enumtext"
 	"github.com/firncache/firn/internal/load"
 	"github.com/firncache/firn/internal/local"
 	"github.com/firncache/firn/internal/memory"
@@ -406,18 +407,10 @@ const (
 	WhatIfOff               // Curve has no points
 )
 
-func (w WhatIf) String() string {
-	switch w {
-	case WhatIfOn:
-		return "on"
-	case WhatIfOff:
-		return "off"
-	}
-	return fmt.Sprintf("WhatIf(%d)", uint8(w))
-}
+func (w WhatIf) String() string { return enumtext.Name(w, "on", "off") }
 
 // MarshalText is the choice's name.
 func (w WhatIf) MarshalText() ([]byte, error) { return []byte(w.String()), nil }
 
 // UnmarshalText takes "on" or "off".
-func (w *WhatIf) UnmarshalText(text []byte) error { return named(w, WhatIfOff, text) }
+func (w *WhatIf) UnmarshalText(text []byte) error { return enumtext.Parse(w, WhatIfOff, text) }

@@ -1,12 +1,11 @@
 package firn
 
 import (
-	"fmt"
 	"log/slog"
 	"math"
-	"strings"
 	"time"
 
+	"github.com/firncache/firn/internal/enumtext"
 	"github.com/firncache/firn/internal/ssd"
 )
 
@@ -89,17 +88,7 @@ const (
 	AdmitAll                   // all
 )
 
-func (a Admission) String() string {
-	switch a {
-	case AdmitSeen:
-		return "seen"
-	case AdmitRead:
-		return "read"
-	case AdmitAll:
-		return "all"
-	}
-	return fmt.Sprintf("Admission(%d)", uint8(a))
-}
+func (a Admission) String() string { return enumtext.Name(a, "seen", "read", "all") }
 
 // DirectIO says whether files are read and written past the page cache.
 type DirectIO uint8
@@ -111,17 +100,7 @@ const (
 	DirectOff
 )
 
-func (d DirectIO) String() string {
-	switch d {
-	case DirectAuto:
-		return "auto"
-	case DirectOn:
-		return "on"
-	case DirectOff:
-		return "off"
-	}
-	return fmt.Sprintf("DirectIO(%d)", uint8(d))
-}
+func (d DirectIO) String() string { return enumtext.Name(d, "auto", "on", "off") }
 
 // Recovery says how much of an earlier process's files is used.
 type Recovery uint8
@@ -138,17 +117,7 @@ const (
 	RecoverNever
 )
 
-func (r Recovery) String() string {
-	switch r {
-	case RecoverSafe:
-		return "safe"
-	case RecoverAlways:
-		return "always"
-	case RecoverNever:
-		return "never"
-	}
-	return fmt.Sprintf("Recovery(%d)", uint8(r))
-}
+func (r Recovery) String() string { return enumtext.Name(r, "safe", "always", "never") }
 
 // validate checks the options of a tier that is wanted.
 func (o *SSDOptions) validate(ramBytes int64) error {
@@ -208,35 +177,19 @@ func (o *SSDOptions) config(log *slog.Logger) ssd.Config {
 func (a Admission) MarshalText() ([]byte, error) { return []byte(a.String()), nil }
 
 // UnmarshalText takes "seen", "read" or "all".
-func (a *Admission) UnmarshalText(text []byte) error { return named(a, AdmitAll, text) }
+func (a *Admission) UnmarshalText(text []byte) error { return enumtext.Parse(a, AdmitAll, text) }
 
 // MarshalText is the choice's name.
 func (d DirectIO) MarshalText() ([]byte, error) { return []byte(d.String()), nil }
 
 // UnmarshalText takes "auto", "on" or "off".
-func (d *DirectIO) UnmarshalText(text []byte) error { return named(d, DirectOff, text) }
+func (d *DirectIO) UnmarshalText(text []byte) error { return enumtext.Parse(d, DirectOff, text) }
 
 // MarshalText is the choice's name.
 func (r Recovery) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
 
 // UnmarshalText takes "safe", "always" or "never".
-func (r *Recovery) UnmarshalText(text []byte) error { return named(r, RecoverNever, text) }
-
-// named sets v to the choice of that name, of those from 0 to last.
-func named[T interface {
-	~uint8
-	fmt.Stringer
-}](v *T, last T, text []byte) error {
-	var names []string
-	for choice := T(0); choice <= last; choice++ {
-		if choice.String() == string(text) {
-			*v = choice
-			return nil
-		}
-		names = append(names, choice.String())
-	}
-	return fmt.Errorf("%q is none of the choices: want %s", text, strings.Join(names, ", "))
-}
+func (r *Recovery) UnmarshalText(text []byte) error { return enumtext.Parse(r, RecoverNever, text) }
 
 // WriteBudgetDWPD is the SSDOptions.WriteBudget that uses up a drive as its data sheet allows: so
 // many drive writes a day, of so many bytes, by all programs.

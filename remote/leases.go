@@ -1,6 +1,10 @@
 package remote
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/firncache/firn/internal/enumtext"
+)
 
 // Leases says whether there is one load for all processes.
 type Leases uint8
@@ -12,18 +16,13 @@ const (
 	LeasesOff
 )
 
-var leasesNames = [...]string{"auto", "on", "off"}
-
 func (l Leases) String() string {
-	if int(l) < len(leasesNames) {
-		return leasesNames[l]
-	}
-	return fmt.Sprintf("Leases(%d)", uint8(l))
+	return enumtext.Name(l, "auto", "on", "off")
 }
 
 // MarshalText is "auto", "on" or "off".
 func (l Leases) MarshalText() ([]byte, error) {
-	if int(l) >= len(leasesNames) {
+	if l > LeasesOff {
 		return nil, fmt.Errorf("remote: Leases(%d): want LeasesAuto, LeasesOn or LeasesOff", uint8(l))
 	}
 	return []byte(l.String()), nil
@@ -31,11 +30,5 @@ func (l Leases) MarshalText() ([]byte, error) {
 
 // UnmarshalText takes what MarshalText makes.
 func (l *Leases) UnmarshalText(text []byte) error {
-	for i, name := range leasesNames {
-		if string(text) == name {
-			*l = Leases(i)
-			return nil
-		}
-	}
-	return fmt.Errorf("%q is none of the choices: want auto, on, off", text)
+	return enumtext.Parse(l, LeasesOff, text)
 }

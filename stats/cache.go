@@ -1,6 +1,10 @@
 package stats
 
-import "time"
+import (
+	"time"
+
+	"github.com/firncache/firn/internal/enumtext"
+)
 
 // Cache is a snapshot of a cache. Counters count since Open and never fall;
 // gauges have the present state. [Metrics] describes every field.
@@ -175,3 +179,20 @@ type Namespace struct {
 
 	SSDBytes, MaxSSDBytes int64 // of its records on the SSD, and the most that these may be: its share
 }
+
+// ReadEngine is how the SSD tier reads.
+type ReadEngine uint8
+
+// The engines.
+const (
+	NoReadEngine ReadEngine = iota // there is no SSD tier
+	ReadPread                      // pread, each read under way in a thread
+	ReadLibaio                     // Linux's older interface for asynchronous reads, as libaio has it
+	ReadIOUring
+)
+
+// String is the engine's name: none, pread, libaio or io_uring.
+func (e ReadEngine) String() string { return enumtext.Name(e, "none", "pread", "libaio", "io_uring") }
+
+// MarshalText is the engine's name.
+func (e ReadEngine) MarshalText() ([]byte, error) { return []byte(e.String()), nil }

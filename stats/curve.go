@@ -1,8 +1,9 @@
 package stats
 
 import (
-	"fmt"
 	"time"
+
+	"github.com/firncache/firn/internal/enumtext"
 )
 
 // Curve is what a cache would do with more memory, or less: an estimate from miniature
@@ -73,28 +74,10 @@ const (
 	CurveFewKeys            // too few keys of the sample stand behind it
 )
 
-func (s CurveState) String() string {
-	switch s {
-	case CurveValid:
-		return "valid"
-	case CurveFilling:
-		return "filling"
-	case CurveFewKeys:
-		return "few keys"
-	}
-	return fmt.Sprintf("CurveState(%d)", uint8(s))
-}
+func (s CurveState) String() string { return enumtext.Name(s, "valid", "filling", "few keys") }
 
 // MarshalText is String.
 func (s CurveState) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
 // UnmarshalText accepts what String returns of the states.
-func (s *CurveState) UnmarshalText(text []byte) error {
-	for _, state := range []CurveState{CurveValid, CurveFilling, CurveFewKeys} {
-		if string(text) == state.String() {
-			*s = state
-			return nil
-		}
-	}
-	return fmt.Errorf("stats: %q is no state of a curve's point: want valid, filling or few keys", text)
-}
+func (s *CurveState) UnmarshalText(text []byte) error { return enumtext.Parse(s, CurveFewKeys, text) }

@@ -4,7 +4,6 @@
 //
 //	cache.go       Cache, and its parts for RAM, SSD, the shared tier and loads; Namespace
 //	histogram.go   Histogram: a distribution of durations
-//	engine.go      ReadEngine
 //	curve.go       Curve: estimates for other amounts of memory
 //	metrics.go     Metrics: the name, unit and help of each figure
 package stats

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"log/slog"
 	"time"
+
+	"github.com/firncache/firn/internal/enumtext"
 )
 
 // The errors of a Tier, beside those of contexts.
@@ -177,3 +179,12 @@ const (
 	DegradedStale                 // it is the answer
 	DegradedError                 // the read fails with ErrUnavailable
 )
+
+// String is the way's name: miss, stale or error.
+func (d Degraded) String() string { return enumtext.Name(d, "miss", "stale", "error") }
+
+// MarshalText is the way's name.
+func (d Degraded) MarshalText() ([]byte, error) { return []byte(d.String()), nil }
+
+// UnmarshalText takes "miss", "stale" or "error".
+func (d *Degraded) UnmarshalText(text []byte) error { return enumtext.Parse(d, DegradedError, text) }
