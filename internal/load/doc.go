@@ -25,6 +25,37 @@
 //   - recheck: look into the cache again after joining, for a value that a load has stored
 //     between the caller's miss and its join.
 //
+// # Why no load brings an older value back
+//
+// The first caller that misses begins to watch the key, looks once more, and then starts the
+// loader. If the key is written, the flight answers its waiters, stores nothing, and takes no
+// more callers. Its end, with no lock held between the steps: the value is stored, unless the
+// key was written; the flight leaves the list and its callers are woken; the watch ends;
+// OnEvict gets what left. So no other load of the key begins before, and a stuck disk holds up
+// only those who wait for this value.
+//
+// A watch lies in the key's shard of RAM, and all of it happens under the shard's lock. It
+// becomes void with a Set, also one that fails, a Delete, Clear or the store of another load,
+// once in effect. The store of a load refuses if its own watch is void; its own outlives it.
+//
+//   - A write during a load wins. If it comes first, the store finds its watch void; if second,
+//     it replaces what was stored.
+//   - A call after a write gets no answer of a load from before it: the watch was void before
+//     the write was acknowledged, and joining looks at it.
+//   - With a shared tier, a flight watches its key and then takes a lease, and its store
+//     expects that at the server: a write of any process ends the lease, so the server refuses
+//     what was loaded before it, whether or not its push has come. A watch that a push has
+//     voided, as other processes' leases do when all miss a key at once, only keeps callers
+//     from joining: the store follows the lease, and its copy is watched from before the
+//     request.
+//   - A flight that waits for another process holds no slot, and one that waits for a slot
+//     holds no lease: so two processes wait for each other only where their loaders load each
+//     other's keys, and then no longer than leases live. A lease is released at each end of a
+//     load that stores nothing, after its callers were woken.
+//   - A load that is given up makes its own watch void without the lock. A newer load registers
+//     under that lock and looks into RAM after it: it finds what the older one stored, or the
+//     older one finds its watch void.
+//
 // # Files
 //
 //	config.go        the configuration of a Group, the calls of the tiers, and Outcome

@@ -19,8 +19,20 @@ import (
 //	s.Replace(a, …), or s.Update, s.Remove    ErrChanged if it was written since Begin
 //	s.End(a)
 //
-// What moves a record between the tiers, evicts it or lets it expire is no write. The
-// zero Attempt is ready for use, and for use again after End.
+// What moves a record between the tiers, evicts it or lets it expire is no write. So what is
+// written was made of the key's latest value, and of several attempts that found the same value
+// one writes. A conflict is another's write, so one of the writers always succeeds.
+//
+//   - Absent is absent in both tiers at one moment. Two looks may both miss a moving record, so
+//     a miss in both is looked at once more under the shard's lock, where nothing moves:
+//     neither tier has a record, or the lower one another key's. From there on only a write can
+//     make it present, and that ends the watch.
+//   - While Clear is between the tiers the watch may have begun behind it, so what lies on the
+//     SSD counts as gone: nothing made of it is stored where Clear has been.
+//   - An entry may be evicted after the look: that is no write, and the write happens. A Get in
+//     between misses it.
+//
+// The zero Attempt is ready for use, and for use again after End.
 type Attempt struct {
 	Watch watch.Watch
 	Key   []byte
