@@ -360,4 +360,22 @@ var ssdTier = []mutation{{
 	old:   "		m.offs, m.before, m.since = offs, time.Time{}, m.opened\n",
 	new:   "		m.offs = offs\n",
 	pkg:   "./internal/tests/ssd", test: "TestMirrorOfLostTier",
+}, {
+	guard: "a share that is full gives its oldest segments up",
+	file:  "internal/ssd/share.go",
+	old:   "	if !t.admission.MayRewrite() {\n",
+	new:   "	if true {\n",
+	pkg:   "./internal/tests/typed", test: "TestMaxBytesShareOfSSD",
+}, {
+	guard: "a share counts what was written before it was set",
+	file:  "internal/ssd/share.go",
+	old:   "	for range sampledAtOnce {\n",
+	new:   "	for range 0 {\n",
+	pkg:   "./internal/tests/typed", test: "TestMaxBytesShareIsCountedAgain",
+}, {
+	guard: "a namespace above its share is not written",
+	file:  "internal/ssd/share.go",
+	old:   "	if share.Admits(bytes) {\n",
+	new:   "	if true {\n",
+	pkg:   "./internal/tests/typed", test: "TestMaxBytesShareOfSSD",
 }}
