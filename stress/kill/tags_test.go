@@ -12,6 +12,9 @@ import (
 	"github.com/firncache/firn"
 )
 
+// The values of TestTagsSurviveKill, and their tags.
+const killedValues, killedTags = 8000, 50
+
 // What a killed process had invalidated or expired stays so: of its values none is found, and of
 // the others those that had been written to the SSD. Expired ones are an answer while the source
 // is down, invalidated ones are not.
@@ -37,45 +40,17 @@ func TestTagsSurviveKill(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const n, tags = 8000, 50
-	tag := func(i int) string { return fmt.Sprint("tag ", i%tags) }
 	if os.Getenv(child) == "" {
-		found, stale := 0, 0
-		down := errors.New("the source is down")
-		for i := range n {
-			_, ok := pages.Get(i)
-			if ok && i%tags%2 == 0 {
-				t.Fatalf("value %d is found, of which the tag was invalidated, or has expired", i)
-			}
-			if ok {
-				found++
-			}
-			if i%tags%2 == 0 {
-				_, err := pages.GetOrLoad(t.Context(), i, func(context.Context, int) ([]byte, error) { return nil, down })
-				switch {
-				case err == nil && i%tags%4 == 0:
-					t.Fatalf("value %d is an answer, of which the tag was invalidated", i)
-				case err == nil:
-					stale++
-				case !errors.Is(err, down):
-					t.Fatal(err)
-				}
-			}
-		}
-		if c.Stats().SSD.Kept && stale < n/40 {
-			t.Errorf("%d of %d values are an answer whose tags have expired, want those on the SSD", stale, n/4)
-		}
-		if c.Stats().SSD.Kept && found < n/10 {
-			t.Errorf("%d of %d values are found whose tags hold, want those on the SSD: %+v", found, n/2, c.Stats())
-		}
+		tagsAfterKill(t, c, pages)
 		return
 	}
-	for i := range n {
+	tag := func(i int) string { return fmt.Sprint("tag ", i%killedTags) }
+	for i := range killedValues {
 		if err := pages.SetWith(t.Context(), i, make([]byte, 2000), firn.SetOptions{Tags: []string{"any", tag(i)}}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	for i := 0; i < tags; i += 2 {
+	for i := 0; i < killedTags; i += 2 {
 		end := pages.InvalidateTag
 		if i%4 == 2 {
 			end = pages.ExpireTag
@@ -85,4 +60,36 @@ func TestTagsSurviveKill(t *testing.T) {
 		}
 	}
 	killSelf()
+}
+
+// tagsAfterKill looks for the values that the killed process had.
+func tagsAfterKill(t *testing.T, c *firn.Cache, pages *firn.Typed[int, []byte]) {
+	found, stale := 0, 0
+	down := errors.New("the source is down")
+	for i := range killedValues {
+		_, ok := pages.Get(i)
+		if ok && i%killedTags%2 == 0 {
+			t.Fatalf("value %d is found, of which the tag was invalidated, or has expired", i)
+		}
+		if ok {
+			found++
+		}
+		if i%killedTags%2 == 0 {
+			_, err := pages.GetOrLoad(t.Context(), i, func(context.Context, int) ([]byte, error) { return nil, down })
+			switch {
+			case err == nil && i%killedTags%4 == 0:
+				t.Fatalf("value %d is an answer, of which the tag was invalidated", i)
+			case err == nil:
+				stale++
+			case !errors.Is(err, down):
+				t.Fatal(err)
+			}
+		}
+	}
+	if c.Stats().SSD.Kept && stale < killedValues/40 {
+		t.Errorf("%d of %d values are an answer whose tags have expired, want those on the SSD", stale, killedValues/4)
+	}
+	if c.Stats().SSD.Kept && found < killedValues/10 {
+		t.Errorf("%d of %d values are found whose tags hold, want those on the SSD: %+v", found, killedValues/2, c.Stats())
+	}
 }
