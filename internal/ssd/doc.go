@@ -79,5 +79,5 @@
 // it is gone, the index that Close saved is believed if no process has used the files
 // since, and otherwise nothing is. When the disk fails and the tier goes offline, a
 // word in that memory says that nothing is data any more, which takes no disk.
-// docs/internals/FORMAT.md describes the files, and the memory.
+// docs/internals/FORMAT.md describes the files, memory.go of package format the memory.
 package ssd

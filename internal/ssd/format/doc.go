@@ -31,7 +31,7 @@
 //
 // Numbers in the files are little-endian, checksums are CRC-32C. Nothing is believed
 // before its checksum, and no memory follows from a length that a file claims.
-// docs/internals/FORMAT.md describes all of it; testdata/vectors.md has examples, which
+// docs/internals/FORMAT.md describes the files; testdata/vectors.md has examples, which
 // vectors_test.go reads.
 //
 // The files:

@@ -14,7 +14,25 @@ import (
 //	│  head  │ registry │ SlotWords × n │ ShardHead × n │ tables, one for each shard │
 //	└────────┴──────────┴───────────────┴───────────────┴────────────────────────────┘
 //
-// Its words are the machine's: no other reads them.
+// It is in use while the cache is, and after its process was killed: memory that outlives the
+// process but not the machine, on Linux a segment of System V shared memory, which its
+// process's user and no other may read. Its words have the machine's byte order, are aligned to
+// their size, and are stored at once.
+//
+// A table is one of open addressing: capacity + 32 words, each an entry or 0, with the entries
+// in rising order. An entry's home is ⌊f · capacity / 2^m⌋, f its fingerprint of m bits; it
+// stands there or behind it, with no gap between. To make room for an entry, those behind it
+// move by one, the last first; to close a gap they move back, the first first. Each is written
+// to its new place before its old one is overwritten, so a process that is killed leaves at
+// worst one entry twice, in two neighboring words: the next process keeps one of them. A table
+// that was being given other homes is not used.
+//
+// The registry's clock is raised before a place gets it, and a place only grows. In a copy with
+// more places all whose numbers end in the bits of an old place get what it has; in one with
+// fewer the later clock and the earlier moment count.
+//
+// An entry is used if it names a place behind a segment's header, in a slot with a serial, at
+// an LSN before Flushed.
 type MemoryShape struct {
 	Slots        uint32 // of the log
 	Shards       uint32
