@@ -239,9 +239,9 @@ func (c *Cache) Stats() stats.Cache {
 	return st
 }
 
-// Curve estimates what the cache would do with other amounts of memory. It takes some
-// microseconds. Rates are those of the last 30 to 60 seconds, or since the call before if that was
-// longer ago. With a shared tier, what RAM and SSD have not is a miss.
+// Curve estimates what the cache would do with other amounts of memory. Rates are those of the last
+// 30 to 60 seconds, or since the call before if that was longer ago. With a shared tier, what RAM
+// and SSD have not is a miss.
 func (c *Cache) Curve() stats.Curve {
 	sim, shared, loads := c.store.Simulated(), c.store.SharedStats(), c.loads.Stats()
 	now := curve.Counts{

@@ -44,9 +44,9 @@ type Options struct {
 
 	// LeastRAMBytes makes the RAM budget follow the memory that the control group, or the machine,
 	// has left: between this, at least RAMBytes/16, and RAMBytes, in bytes. It shrinks while less
-	// than a sixteenth of the limit is free, and grows again after a minute without that. Caches
-	// of one process share what is free. With an SSD tier it keeps 16 MiB beside that tier's
-	// index. It needs Linux. Default 0: SetRAMBytes alone changes the budget.
+	// than a sixteenth of the limit is free, and grows again after a minute without that. Caches of
+	// one process share what is free. It needs Linux. Default 0: SetRAMBytes alone changes the
+	// budget.
 	LeastRAMBytes int64
 
 	// MaxRAMBytes is the most that SetRAMBytes may set later, in bytes. Default, where address
@@ -74,9 +74,8 @@ type Options struct {
 	// ExpireAfterAccess makes values expire when they have not been read for so long, to the
 	// millisecond: those that are stored without a time to live of their own, by Set, SetMulti and
 	// loads. Reads that return a value move its deadline, by more than 1/16 of this or not at all,
-	// so that few reads write: it lives for at least 15/16 of it. A value read from the SSD that
-	// RAM does not take keeps its deadline. It excludes TTL, Shared, Loading.RefreshAfter and
-	// Loading.TTLJitter. Default 0: reads move nothing.
+	// so that few reads write: it lives for at least 15/16 of it. It excludes TTL, Shared,
+	// Loading.RefreshAfter and Loading.TTLJitter. Default 0: reads move nothing.
 	ExpireAfterAccess time.Duration
 
 	// Loading extends GetOrLoad, GetOrLoadMulti and Refresh. Default: nothing.

@@ -62,16 +62,14 @@ type SSDOptions struct {
 	// that has the device for itself slower. Default 0: no limit.
 	//
 	// With or without one, no more than 1,024 calls wait for the device, or 8 times Depth if that
-	// is more, and one a second for a device that gave nothing back for a second. Others are
-	// misses at once, and Lookup returns ErrSSDBusy.
+	// is more. Others are misses at once, and Lookup returns ErrSSDBusy.
 	ReadTimeout time.Duration
 
 	// MirrorEvery is how often entries that are in RAM alone are copied to the SSD tier, so that a
 	// kill costs what was written in the last seconds, and not RAM: what was last written longer
 	// ago than Stats.SSD.MirrorAge, usually two periods, is found again, if admission and
-	// WriteBudget let it in. A write of a copied entry costs more. Copies take room in the log, in
-	// a full one that of other entries, and 9.3 bytes of RAMBytes each: Bytes is at least twice
-	// RAMBytes. Default 0: never; at least 10 ms.
+	// WriteBudget let it in. Bytes is at least twice RAMBytes; firn plan has the costs. Default 0:
+	// never; at least 10 ms.
 	MirrorEvery time.Duration
 }
 

@@ -160,16 +160,15 @@ const (
 )
 
 // NewTyped makes a typed cache on c, in a namespace of 1 to 255 bytes, which keeps its entries
-// apart from those of others that share c. Typed caches of one namespace and type of keys share
-// its entries, those of later runs of the program included; a UserID and an OrderID of the same
-// bits are apart, Go's own integers of one size are not. While one is open, a second with another
-// type, codec or version of the values is an error. It may be made again, closed or forgotten at
-// any time: the entries are in c. It fails if K cannot be a key or V has no codec, with an error
-// that names the type, and with ErrClosed. It waits for nothing: with a shared tier the first call
-// asks for the number that all processes agree on.
+// apart from those of others that share c. Typed caches of one namespace and type of keys share its
+// entries, those of later runs of the program included; a UserID and an OrderID of the same bits
+// are apart, Go's own integers of one size are not. While one is open, a second with another type,
+// codec or version of the values is an error. It may be made again, closed or forgotten at any
+// time: the entries are in c. It fails if K cannot be a key or V has no codec, with an error that
+// names the type, and with ErrClosed. It waits for nothing.
 //
-// Any number of namespaces may be in use. A Clear of one may lose entries of others whose names
-// hash to the same place: one in 262,144 with 1 GiB of RAMBytes.
+// A Clear of one may lose entries of others whose names hash to the same place: one in 262,144 with
+// 1 GiB of RAMBytes.
 func NewTyped[K comparable, V any](c *Cache, namespace string, opts TypedOptions[K, V]) (*Typed[K, V], error) {
 	cfg, err := opts.config(c, namespace)
 	if err != nil {

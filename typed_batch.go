@@ -85,7 +85,7 @@ func (r *rawKeys) slices() [][]byte {
 }
 
 // GetMulti looks up many keys at once, as Cache.GetMulti. The results are in b. A key that cannot
-// be encoded is an error. Hot values are read, and no value becomes one.
+// be encoded is an error.
 func (t *Typed[K, V]) GetMulti(ctx context.Context, b *TypedBatch[V], keys []K) error {
 	b.reset(len(keys))
 	in, err := t.space.ToRead(ctx)

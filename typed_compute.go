@@ -13,9 +13,9 @@ import (
 
 // Compute changes one value by what it is, as one step: as Cache.Compute, on values, each old one
 // decoded for f. The default time to live is TypedOptions.TTL. OpUpdate keeps the value's tags,
-// with the deadline; a value stored otherwise has none. It returns the value that there is then,
-// or false. A value that cannot be read counts as absent, and is gone afterwards; one that cannot
-// be encoded is an error. A value that is still hot and RAM has evicted is absent.
+// with the deadline; a value stored otherwise has none. It returns the value that there is then, or
+// false. A value that cannot be read counts as absent, and is gone afterwards; one that cannot be
+// encoded is an error.
 func (t *Typed[K, V]) Compute(ctx context.Context, key K, f func(old V, ok bool) (new V, op Op)) (now V, ok bool, err error) {
 	err = t.compute(ctx, key, func(s *scratch[K], old V, found bool) (op Op, err error) {
 		now, ok = old, found

@@ -149,8 +149,7 @@ func (t *Typed[K, V]) inspect(s *scratch[K]) (deadline int64, ok bool) {
 // context, or one made from it; the last call counts.
 //
 // A value with a tag that was invalidated since its load began is not kept. Nor is one with more
-// than MaxTags tags, which is no error: Stats.TagOverflows counts it. After ErrNotModified a value
-// keeps the tags that it had.
+// than MaxTags tags, which is no error: Stats.TagOverflows counts it.
 func SetLoadTags(ctx context.Context, tags ...string) error {
 	l, ok := load.Note(ctx).(*loadTags)
 	if !ok {
