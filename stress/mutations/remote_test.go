@@ -61,7 +61,7 @@ var remotes = []mutation{{
 }, {
 	guard: "a copy that no server has given is of this process",
 	file:  "internal/shared/trust.go",
-	old:   "s&slotMask == t.salt && ",
+	old:   "s&slotMask == t.Salt() && ",
 	pkg:   "./internal/shared", test: "TestTrustAlone",
 }, {
 	guard: "a load's lease is extended while it is held",

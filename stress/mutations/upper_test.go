@@ -334,8 +334,8 @@ var upper = []mutation{{
 }, {
 	guard: "a loaded value with too many tags is not kept",
 	file:  "typed_tags.go",
-	old:   "valueTags{tags, !known, ",
-	new:   "valueTags{tags, false, ",
+	old:   "valueTags{bad: err != nil, ",
+	new:   "valueTags{bad: false, ",
 	pkg:   "./internal/tests/typed", test: "TestTooManyTagsOfLoad",
 }, {
 	guard: "an entry of a front has the versions of its tags",
