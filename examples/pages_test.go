@@ -16,7 +16,7 @@ import (
 )
 
 // pagesWithPrograms are the pages whose Go a user copies.
-var pagesWithPrograms = []string{"README.md", "docs/GETTING-STARTED.md", "docs/OPERATIONS.md", "docs/SHARED.md"}
+var pagesWithPrograms = []string{"README.md", "docs/GETTING-STARTED.md", "docs/MIGRATION.md", "docs/OPERATIONS.md", "docs/SHARED.md"}
 
 // Every block of Go in these pages compiles, as it stands there. This module requires all
 // that they use.
@@ -114,10 +114,15 @@ var importPaths = map[string]string{
 	"config": "github.com/firncache/firn/config", "context": "context", "errors": "errors", "expvar": "expvar", "firn": "github.com/firncache/firn",
 	"firnexpvar": "github.com/firncache/firn/metrics/firnexpvar", "firnprometheus": "github.com/firncache/firn/metrics/firnprometheus", "fmt": "fmt",
 	"http": "net/http", "httpcache": "github.com/firncache/firn/httpcache", "live": "github.com/firncache/firn/live",
+	"bigcache": "github.com/allegro/bigcache/v3", "ekocache": "github.com/eko/gocache/lib/v4/cache", "fastcache": "github.com/VictoriaMetrics/fastcache",
+	"freecache": "github.com/coocood/freecache", "go_cache": "github.com/eko/gocache/store/go_cache/v4", "gocache": "github.com/patrickmn/go-cache",
+	"groupcache": "github.com/golang/groupcache", "otter": "github.com/maypok86/otter/v2", "ristretto": "github.com/dgraph-io/ristretto/v2",
+	"store":      "github.com/eko/gocache/lib/v4/store",
 	"prometheus": "github.com/prometheus/client_golang/prometheus", "remote": "github.com/firncache/firn/remote", "sql": "database/sql", "time": "time",
 }
 
 // knownVariables are those that a page uses without declaring them.
 var knownVariables = map[string]string{
 	"cache": "*firn.Cache", "users": "*firn.Cache", "ctx": "context.Context", "mux": "*http.ServeMux",
+	"names": "*firn.Typed[string, string]", "loadName": "func(context.Context, string) (string, error)",
 }
