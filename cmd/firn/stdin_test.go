@@ -22,7 +22,7 @@ func TestReplayStdin(t *testing.T) {
 	var out, errs bytes.Buffer
 	cmd := replayCommand(&out, &errs)
 	cmd.Reader = bytes.NewReader(trace)
-	if status := command.Main(context.Background(), cmd, []string{"replay", "-fraction", "6", "-"}, &out, &errs); status != 0 {
+	if status := command.Main(context.Background(), cmd, []string{"replay", "-fraction", "6", "-goroutines", "1", "-"}, &out, &errs); status != 0 {
 		t.Fatalf("status %d, %s", status, &errs)
 	}
 	if got := out.String(); !strings.HasPrefix(got, "stdin: 1,000 reads") || !strings.Contains(got, "90.0 %") {
