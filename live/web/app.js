@@ -1072,7 +1072,7 @@ function namespaceBars(view) {
 
 /** hotKeys lists the keys that are read most, for as long as its button is pressed. */
 function hotKeys() {
-  const list = html('ol', { class: 'bars' }), words = html('p', { class: 'small' }, 'Nothing is sampled before the button is pressed.');
+  const list = html('ol', { class: 'bars' }), none = 'Nothing is sampled before the button is pressed.', words = html('p', { class: 'small' }, none);
   let view, open = false, timer;
   async function look() {
     const answer = await fetch('hotkeys.json?cache=' + encodeURIComponent(view.cache.name), { cache: 'no-store' }).then(a => a.json()).catch(() => ({}));
@@ -1086,7 +1086,9 @@ function hotKeys() {
     open = !open;
     toggle.setAttribute('aria-pressed', String(open));
     clearTimeout(timer);
-    if (open) look(); else list.replaceChildren();
+    list.replaceChildren();
+    show(words, none);
+    if (open) look();
   } }, 'sample');
   return { toggle, element: html('div', { class: 'part' }, list, words), update(v) { view = v; } };
 }
@@ -1136,7 +1138,7 @@ function troubles(cache) {
   if (cache.closed) return [['', 'closed']];
   const h = cache.health ?? {}, list = [];
   const ill = state => state && state !== 'none' && state !== 'online';
-  if (ill(h.ssd)) list.push(['SSD', h.ssd, h.ssd_reason, doneOf(h), since(cache)]);
+  if (ill(h.ssd)) list.push(['SSD', h.ssd, since(cache), doneOf(h), h.ssd_reason]);
   if (ill(h.shared)) list.push(['Shared tier', h.shared, h.shared_note]);
   return list;
 }
@@ -1153,7 +1155,7 @@ function healthPart() {
   const list = html('ul', { class: 'states' });
   return { element: list, update(view) {
     const c = view.cache, h = c.health ?? {};
-    const rows = [['RAM', c.closed ? 'closed' : 'online'], ['SSD', h.ssd ?? 'none', h.ssd_reason, doneOf(h), since(c)], ['Shared tier', h.shared ?? 'none', h.shared_note]];
+    const rows = [['RAM', c.closed ? 'closed' : 'online'], ['SSD', h.ssd ?? 'none', since(c), doneOf(h), h.ssd_reason], ['Shared tier', h.shared ?? 'none', h.shared_note]];
     list.replaceChildren(...rows.map(([tier, state, ...why]) => html('li', {}, html('b', {}, tier),
       html('span', { class: 'pill', 'data-state': state }, states[state] ?? state), html('span', {}, why.filter(Boolean).join(', ')))));
   } };
