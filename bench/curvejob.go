@@ -2,30 +2,31 @@ package main
 
 import (
 	"fmt"
-	"math"
 	"os"
-	"runtime"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/firncache/firn/bench/curve"
 	"github.com/firncache/firn/bench/hitratio"
-	"github.com/firncache/firn/bench/report"
 	"github.com/firncache/firn/bench/rivals"
 	"github.com/firncache/firn/bench/samples"
 )
 
-// curveLimit is how many requests of each trace are replayed: all, but in a small run.
+// curveLimit is how many requests a load has at most.
 func (j job) curveLimit() int {
 	if j.Small {
-		return 20_000
+		return 40_000
 	}
-	return math.MaxInt
+	return 1_200_000
 }
 
 // none is the rivals of a suite that has none.
 func none() []string { return nil }
 
-// curveWeight is that of an average trace: two million requests, some 70 times.
-func curveWeight(j job) float64 { return 10e-6 * float64(min(j.curveLimit(), 2_000_000)) }
+// curveWeight is that of an average trace, some 20 times.
+func curveWeight(j job) float64 { return 20e-6 * float64(j.curveLimit()) }
 
 // curveMemory is that of a trace of values of 40 KiB, and of two caches for most of them.
 func curveMemory(j job) int64 {
@@ -35,91 +36,139 @@ func curveMemory(j job) int64 {
 	return 5 << 30
 }
 
-// curveJobs is a job for each trace.
+// curveJobs is a job for each load of each trace, with the next one for loads of two.
 func curveJobs(o options, _ []string, add func(job)) error {
 	traces, err := hitratio.Find(os.Getenv("FIRN_TRACES"))
 	if err != nil {
 		return err
 	}
-	for _, trace := range traces {
-		add(job{Kind: "curve", Rival: rivals.Firn, Param: trace})
+	loads := curve.Loads
+	if o.Small {
+		traces, loads = traces[:1], loads[:2]
+	}
+	for i, trace := range traces {
+		for _, l := range loads {
+			add(job{Kind: "curve", Rival: rivals.Firn, Param: strings.Join([]string{l.Name, trace, traces[(i+1)%len(traces)]}, "|")})
+		}
 	}
 	return nil
 }
 
-// runCurve predicts and measures the miss ratios of one trace.
+// runCurve asks caches on one load, and measures others.
 func runCurve(j job, out *emitter) error {
-	t, err := hitratio.Load(j.Param, j.curveLimit())
+	of := strings.Split(j.Param, "|")
+	at := slices.IndexFunc(curve.Loads, func(l curve.Load) bool { return l.Name == of[0] })
+	if len(of) != 3 || at < 0 {
+		return fmt.Errorf("param %q: expected LOAD|TRACE|TRACE", j.Param)
+	}
+	limit := j.curveLimit() / curve.Loads[at].Traces
+	a, err := hitratio.Load(of[1], limit)
 	if err != nil {
 		return err
 	}
-	for _, p := range curve.Predictors {
-		cells, err := p.Cells(t, curve.Sizes, runtime.GOMAXPROCS(0))
-		if err != nil {
-			return fmt.Errorf("%s: %w", t.Name, err)
+	b, err := hitratio.Load(of[2], limit)
+	if err != nil {
+		return err
+	}
+	t := curve.Loads[at].Of(a, b)
+	if j.Small { // smaller caches have no curve
+		for key := range t.Sizes {
+			t.Sizes[key] = 32 << 10
 		}
-		var group []samples.Sample
-		for _, c := range cells {
-			group = append(group, j.curveSamples(p.Name, t, c)...)
-		}
-		if len(group) > 0 {
-			out.emit(group...)
-		}
+	}
+	points, err := curve.Points(t)
+	if err != nil {
+		return fmt.Errorf("%s: %w", t.Name, err)
+	}
+	var group []samples.Sample
+	for _, p := range points {
+		group = append(group, j.pointSamples(of[0], t.Name, p)...)
+	}
+	if len(group) > 0 {
+		out.emit(group...)
 	}
 	return nil
 }
 
-// curveSamples are those of one cell.
-func (j job) curveSamples(by string, t *hitratio.Trace, c curve.Cell) (all []samples.Sample) {
-	for _, v := range []struct {
-		name, unit string
-		value      float64
-	}{
-		{"predicted", "%", 100 * c.Predicted}, {"bar", "%", 100 * c.Bar}, {"real", "%", 100 * c.Real}, {"keys", "keys", float64(c.Keys)},
-	} {
-		all = append(all, samples.Sample{
-			Suite: j.Suite, Name: fmt.Sprintf("%s/trace=%s/size=%g/factor=%g/%s", by, t.Name, c.Size, c.Factor, v.name), Cache: rivals.Firn,
-			Ops: int64(len(t.Requests)), Value: v.value, Unit: v.unit,
-		})
-	}
-	return all
-}
-
-// curveErrors sums up the predictions behind which there are enough keys, for each predictor and
-// group of factors.
-func curveErrors(all []samples.Sample) (more []samples.Sample, notes []string) {
-	cells := cellsOf(all)
-	for _, p := range curve.Predictors {
-		for _, g := range curve.Groups {
-			e := g.Errors(cells[p.Name])
-			if e.Cells == 0 {
-				continue
-			}
-			more = append(more, errorSamples(p.Name+"/"+g.Name, e)...)
+// pointSamples are those of one point.
+func (j job) pointSamples(load, trace string, p curve.Point) (all []samples.Sample) {
+	name := fmt.Sprintf("load=%s/trace=%s/size=%g/factor=%g/at=%d/", load, trace, p.Size, p.Factor, p.At)
+	for i, v := range fieldsOf(&p) {
+		if all = append(all, curveSample(name+pointFields[i], "%", 100**v)); !p.Valid {
+			break
 		}
 	}
-	return more, []string{fmt.Sprintf("Errors are those of predictions with at least %d keys of the sample behind them.", curve.EnoughKeys)}
+	return all
 }
 
-// errorSamples are the errors of a group.
-func errorSamples(of string, e curve.Errors) (all []samples.Sample) {
+func curveSample(name, unit string, value float64) samples.Sample {
+	return samples.Sample{Suite: "curve", Name: name, Cache: rivals.Firn, Ops: 1, Value: value, Unit: unit}
+}
+
+// pointFields are what samples have of a point: of one that is not valid, the first alone.
+var pointFields = []string{"bar", "predicted", "real", "whole"}
+
+func fieldsOf(p *curve.Point) []*float64 { return []*float64{&p.Bar, &p.Predicted, &p.Real, &p.Whole} }
+
+var pointName = regexp.MustCompile(`^load=([a-z]+)/(trace=.+/size=([0-9.]+)/factor=([0-9.]+)/at=([0-9]+)/)([a-z]+)$`)
+
+// pointsOf puts the points together again, by load.
+func pointsOf(all []samples.Sample) map[string][]curve.Point {
+	loads, last := map[string][]curve.Point{}, ""
+	for _, s := range all {
+		m := pointName.FindStringSubmatch(s.Name)
+		if m == nil {
+			continue
+		}
+		if name := m[1] + m[2]; name != last {
+			last = name
+			loads[m[1]] = append(loads[m[1]], curve.Point{Size: floatOf(m[3]), Factor: floatOf(m[4]), At: int(floatOf(m[5]))})
+		}
+		p := &loads[m[1]][len(loads[m[1]])-1]
+		field := slices.Index(pointFields, m[6])
+		*fieldsOf(p)[field] = s.Value / 100
+		p.Valid = p.Valid || field > 0
+	}
+	return loads
+}
+
+// floatOf is a number that an expression has found to be one.
+func floatOf(s string) float64 {
+	v, err := strconv.ParseFloat(s, 64)
+	if err != nil {
+		panic(err)
+	}
+	return v
+}
+
+// curveTargets sums up the points of each load, and those of all that change.
+func curveTargets(all []samples.Sample) (more []samples.Sample, notes []string) {
+	loads := pointsOf(all)
+	var changing []curve.Point
+	for i, l := range curve.Loads {
+		if i > 0 {
+			changing = append(changing, loads[l.Name]...)
+		}
+		more = append(more, targetSamples(l.Name, loads[l.Name])...)
+	}
+	return append(more, targetSamples("changing", changing)...), nil
+}
+
+// targetSamples are the sums of some points.
+func targetSamples(of string, points []curve.Point) (all []samples.Sample) {
+	t := curve.Sum(points)
+	if t.Points == 0 {
+		return nil
+	}
 	for _, v := range []struct {
 		name, unit string
 		value      float64
 	}{
-		{"cells", "cells", float64(e.Cells)}, {"mean", "points", e.Mean}, {"p95", "points", e.P95}, {"most", "points", e.Most},
-		{"bias", "points", e.Bias}, {"within", "%", e.Within},
+		{"points", "points", float64(t.Points)}, {"within", "%", t.Within}, {"mean", "points", t.Mean}, {"p95", "points", t.P95}, {"most", "points", t.Most},
+		{"bar", "points", t.Bar}, {"valid", "%", t.Valid}, {"late", "%", t.ValidLate}, {"gains", "gains", float64(t.Gains)},
+		{"whole-within", "%", t.WholeWithin}, {"whole-mean", "points", t.WholeMean},
 	} {
-		all = append(all, samples.Sample{Suite: "curve", Name: of + "/" + v.name, Cache: rivals.Firn, Ops: int64(e.Cells), Value: v.value, Unit: v.unit})
+		all = append(all, curveSample("targets/"+of+"/"+v.name, v.unit, v.value))
 	}
 	return all
-}
-
-// cellsOf is what curveSamples have been made of, by predictor.
-func cellsOf(all []samples.Sample) map[string][]curve.Cell {
-	cells := make(map[string][]curve.Cell)
-	for _, c := range report.CurveCells(all) {
-		cells[c.By] = append(cells[c.By], c.Cell)
-	}
-	return cells
 }

@@ -34,7 +34,7 @@ var suites = []suite{
 	{"memory", rivals.Names, memoryJobs, nil, nil, nil, nil},
 	{"gc", gcRivals, gcJobs, nil, nil, nil, nil},
 	{"hitratio", hitRivals, hitJobs, hitMeans, nil, nil, nil},
-	{"curve", none, curveJobs, curveErrors, nil, nil, nil},
+	{"curve", none, curveJobs, curveTargets, nil, nil, nil},
 	{"hybrid", hybridRivals, hybridJobs, hybridNotes, hybridClean, nil, hybridDisk},
 	{"shared", sharedRivals, sharedJobs, nil, nil, sharedServer, nil},
 	{"bufpool", all("pools"), streamsJobs, nil, nil, nil, nil},

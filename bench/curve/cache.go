@@ -12,7 +12,7 @@ import (
 )
 
 // opens is how many caches the truth is the mean of: each has a hash of its own.
-func opens(t *hitratio.Trace) int { return min(max(2_000_000/len(t.Requests), 1), 4) }
+func opens(t *hitratio.Trace) int { return min(max(1_000_000/len(t.Requests), 2), 4) }
 
 // tick is the time from one request to the next on the cache's clock, as on a server that has 20,000
 // a second: the simulation may take a share of the time.
@@ -35,7 +35,7 @@ func open(bytes int64, whatIf firn.WhatIf) (*replayed, error) {
 }
 
 // replay gives a cache the requests of a trace.
-func (r *replayed) replay(t *hitratio.Trace, after func(block, requests, misses int)) {
+func (r *replayed) replay(t *hitratio.Trace, after func(block, misses int)) {
 	value := make([]byte, slices.Max(t.Sizes))
 	var key, buf []byte
 	eachBlock(t, func(number int32) (ok bool) {
@@ -53,24 +53,15 @@ func bytesOf(t *hitratio.Trace, size float64) int64 {
 	return int64(size / 100 * float64(t.WorkingSet()))
 }
 
-// cacheMisses is the misses of caches of a size in percent, by block; nil where firn has none so small.
-func cacheMisses(t *hitratio.Trace, size float64) ([]float64, error) {
-	bytes := bytesOf(t, size)
-	if bytes < hitratio.Smallest {
-		return nil, nil
-	}
-	all := make([]float64, blocks(t))
-	if size >= roomy {
-		eachBlock(t, seen(), func(b, _, misses int) { all[b] = float64(misses) })
-		return all, nil
-	}
-	n := opens(t)
+// missesOf is the misses of caches of a size in percent, by block.
+func missesOf(t *hitratio.Trace, size float64) ([]float64, error) {
+	all, n := make([]float64, blocks(t)), opens(t)
 	for range n {
-		r, err := open(bytes, firn.WhatIfOff)
+		r, err := open(bytesOf(t, size), firn.WhatIfOff)
 		if err != nil {
 			return nil, err
 		}
-		r.replay(t, func(b, _, misses int) { all[b] += float64(misses) / float64(n) })
+		r.replay(t, func(b, misses int) { all[b] += float64(misses) / float64(n) })
 		if err := r.cache.Close(); err != nil {
 			return nil, err
 		}
@@ -78,41 +69,32 @@ func cacheMisses(t *hitratio.Trace, size float64) ([]float64, error) {
 	return all, nil
 }
 
-// roomy is a size, in percent, at which nothing is evicted.
-const roomy = 130
+// moments is how often a cache is asked, but for the first of these.
+const moments = 10
 
-// seen reports whether there has been a request for a key: they are numbered by their first.
-func seen() func(key int32) bool {
-	next := int32(0)
-	return func(key int32) bool {
-		if key < next {
-			return true
-		}
-		next++
-		return false
-	}
-}
-
-// predictCache predicts from a cache of a size in percent.
-func predictCache(t *hitratio.Trace, size float64) (cells []Cell, err error) {
-	bytes := bytesOf(t, size)
-	if bytes < hitratio.Smallest {
+// predict asks a cache of a size in percent.
+func predict(t *hitratio.Trace, size float64) (all []Point, err error) {
+	step := max(blocks(t)/moments, 1)
+	if bytesOf(t, size) < hitratio.Smallest {
 		return nil, nil
 	}
-	r, err := open(bytes, firn.WhatIfOn)
+	r, err := open(bytesOf(t, size), firn.WhatIfOn)
 	if err != nil {
 		return nil, err
 	}
-	var curve stats.SizeCurve
-	var about window
-	r.replay(t, func(_, requests, _ int) {
-		curve = r.cache.Curve().RAM
-		about.advance(requests, curve.Reads)
-	})
-	for _, p := range curve.Points {
-		if p.Factor != 1 && p.State == stats.CurveValid {
-			cells = append(cells, Cell{Size: size, Factor: p.Factor, Predicted: p.MissRatio, Bar: p.Error, Keys: p.Keys, about: about})
+	r.replay(t, func(b, _ int) {
+		if (b+1)%step != 0 || b+1 == step {
+			return
 		}
-	}
-	return cells, r.cache.Close()
+		c := r.cache.Curve().RAM
+		for _, p := range c.Points {
+			if slices.Contains(Factors, p.Factor) {
+				all = append(all, Point{
+					Size: size, Factor: p.Factor, At: (b + 1) * blockOf, Valid: p.State == stats.CurveValid,
+					Predicted: p.MissRatio, Bar: p.Error, about: window{b + 1, c.Reads},
+				})
+			}
+		}
+	})
+	return all, r.cache.Close()
 }

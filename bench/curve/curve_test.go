@@ -5,110 +5,113 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/firncache/firn"
 	"github.com/firncache/firn/bench/hitratio"
 )
 
-func load(t *testing.T, name string, limit int) *hitratio.Trace {
+func zipf(t *testing.T, limit int) *hitratio.Trace {
 	t.Helper()
-	trace, err := hitratio.Load(name, limit)
+	trace, err := hitratio.Load("generated-zipf", limit)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return trace
 }
 
-// TestCells: each predictor says something of other sizes that is about true.
-func TestCells(t *testing.T) {
-	trace := load(t, "generated-zipf", 80_000)
+// TestPoints: a cache says something of other sizes that is about true.
+func TestPoints(t *testing.T) {
+	trace := zipf(t, 100_000)
 	for key := range trace.Sizes {
 		trace.Sizes[key] = 16 << 10 // a hundredth of the cache is the simulation's
 	}
-	for _, p := range Predictors {
-		cells, err := p.Cells(trace, []float64{20}, 2)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if len(cells) == 0 {
-			t.Errorf("%s predicts nothing", p.Name)
-		}
-		for _, c := range cells {
-			if c.Real <= 0 || c.Real > 1 || c.Keys <= 0 || !slices.Contains(Sizes, c.Size) || !slices.Contains(Factors, c.Factor) {
-				t.Errorf("%s: %+v makes no sense", p.Name, c)
-			}
-			if off := math.Abs(c.Predicted - c.Real); off > max(0.05, 2*c.Bar) {
-				t.Errorf("%s: %g %% says %.3f ± %.3f of %g times the size; expected %.3f", p.Name, c.Size, c.Predicted, c.Bar, c.Factor, c.Real)
-			}
+	points, err := Points(trace)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := Sum(points)
+	if len(points) != len(Sizes)*len(Factors)*(moments-1) || s.Points < len(points)/2 || s.Mean > 3 || s.Within < 70 {
+		t.Errorf("%d points, %+v; expected most valid and about right", len(points), s)
+	}
+	for _, p := range points {
+		if p.Valid && (p.Real <= 0 || p.Real > 1 || p.Whole <= 0 || p.Whole > 1) || p.At%blockOf != 0 || !slices.Contains(Sizes, p.Size) || !slices.Contains(Factors, p.Factor) {
+			t.Errorf("%+v makes no sense", p)
 		}
 	}
 }
 
-// TestRoomy: what is taken for the misses of a cache that evicts nothing is what one has.
-func TestRoomy(t *testing.T) {
-	trace := load(t, "generated-drift", 30_000)
-	misses, err := cacheMisses(trace, roomy)
-	if err != nil {
-		t.Fatal(err)
+// TestTooSmall: of a cache that is too small for a curve there are no valid points.
+func TestTooSmall(t *testing.T) {
+	points, err := Points(zipf(t, 20_000))
+	if s := Sum(points); err != nil || s != (Targets{}) {
+		t.Errorf("%+v, %v; expected none", s, err)
 	}
-	r, err := open(bytesOf(trace, roomy), firn.WhatIfOff)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer r.cache.Close()
-	r.replay(trace, func(b, _, n int) {
-		if float64(n) != misses[b] {
-			t.Errorf("block %d: %v misses; expected %d", b, misses[b], n)
+}
+
+// TestLoads: a load that changes is what its name says.
+func TestLoads(t *testing.T) {
+	a := zipf(t, 40_000)
+	b := &hitratio.Trace{Name: "b", Requests: make([]int32, 30_000), Sizes: []int32{7}} // one key
+	share := func(l *hitratio.Trace, from, to float64, of func(key int32) bool) float64 {
+		part, n := l.Requests[int(from*float64(len(l.Requests))):int(to*float64(len(l.Requests)))], 0
+		for _, key := range part {
+			if of(key) {
+				n++
+			}
 		}
-	})
+		return float64(n) / float64(len(part))
+	}
+	for _, l := range Loads {
+		made := l.Of(a, b)
+		second := func(key int32) bool { return made.Sizes[key] == 7 }
+		later := func(key int32) bool { return !slices.Contains(made.Requests[:len(made.Requests)/2], key) }
+		ok := false
+		switch l.Name {
+		case "steady":
+			ok = made == a
+		case "then":
+			ok = share(made, 0, 0.5, second) == 0 && share(made, 0.5, 1, second) == 1
+		case "day":
+			ok = share(made, 0, 0.02, second) < 0.1 && share(made, 0.24, 0.26, second) > 0.9 && share(made, 0.49, 0.51, second) < 0.1
+		case "scan":
+			ok = math.Abs(share(made, 0.9, 0.92, later)-0.5) < 0.1 && len(made.Requests) == len(a.Requests)
+		case "deploy":
+			ok = share(made, 0.5, 0.52, later) == 1 && len(made.Requests) == len(a.Requests)
+		}
+		if !ok || l.Name != "steady" && slices.Max(made.Requests) != int32(len(made.Sizes)-1) {
+			t.Errorf("%s: not what it should be", l.Name)
+		}
+	}
 }
 
 // TestWindow: a truth is over the requests that a prediction is about.
 func TestWindow(t *testing.T) {
-	requests := []int{blockOf, blockOf, blockOf / 2}
-	misses := []float64{blockOf, 0, blockOf / 4}
+	misses := []float64{blockOf, 0, blockOf / 4, blockOf}
 	for _, c := range []struct {
 		name  string
 		reads float64 // that the prediction is about
 		want  float64
 	}{
-		{"all", 2.5 * blockOf, 0.5},
-		{"not the first block", 1.5 * blockOf, 0.25 / 1.5},
-		{"half of the first block", 2 * blockOf, 0.75 / 2},
-		{"part of the last block", blockOf / 4, 0.5},
+		{"all", 3 * blockOf, 1.25 / 3}, {"not the first block", 2 * blockOf, 0.125}, {"half of the first block", 2.5 * blockOf, 0.75 / 2.5}, {"part of the last block", blockOf / 4, 0.25},
 	} {
-		var w window
-		for _, n := range requests {
-			w.advance(n, c.reads)
+		if got := (window{3, c.reads}).ratio(misses); math.Abs(got-c.want) > 1e-9 {
+			t.Errorf("%s: %v; expected %v", c.name, got, c.want)
 		}
-		if got, ok := w.ratio(misses); !ok || math.Abs(got-c.want) > 1e-9 {
-			t.Errorf("%s: %v, %v; expected %v", c.name, got, ok, c.want)
-		}
-	}
-	var never window
-	never.advance(blockOf, 0)
-	if got, ok := never.ratio(misses); ok {
-		t.Errorf("a truth of %v over nothing", got)
-	}
-	if got, ok := never.ratio(nil); ok {
-		t.Errorf("a truth of %v of a cache that there is not", got)
 	}
 }
 
-func TestErrors(t *testing.T) {
-	cells := []Cell{
-		{Factor: 2, Predicted: 0.52, Real: 0.5, Bar: 0.03, Keys: EnoughKeys},
-		{Factor: 4, Predicted: 0.44, Real: 0.5, Bar: 0.01, Keys: EnoughKeys},
-		{Factor: 4, Predicted: 0.9, Real: 0.5, Keys: EnoughKeys - 1},
-		{Factor: 8, Predicted: 0.8, Real: 0.5, Keys: EnoughKeys},
-	}
-	got := Group{Factors: []float64{2, 4}}.Errors(cells)
-	want := Errors{Cells: 2, Mean: 4, P95: 6, Most: 6, Bias: -2, Within: 50}
-	for _, v := range [][2]float64{{got.Mean, want.Mean}, {got.P95, want.P95}, {got.Most, want.Most}, {got.Bias, want.Bias}, {got.Within, want.Within}} {
-		if math.Abs(v[0]-v[1]) > 1e-9 || got.Cells != want.Cells {
+func TestSum(t *testing.T) {
+	got := Sum([]Point{
+		{Factor: 2, Valid: true, Predicted: 0.52, Real: 0.5, Bar: 0.03, Whole: 0.52},
+		{Factor: 4, Valid: true, Predicted: 0.44, Real: 0.5, Bar: 0.01, Whole: 0.5, At: 1_000_000},
+		{Factor: 2, Valid: true, Predicted: 0.4, Real: 0.44, Bar: 0.03, Whole: 0.41},
+		{Factor: 0.5, At: 1_200_000},
+	})
+	want := Targets{Points: 3, Within: 100.0 / 3, Mean: 4, P95: 6, Most: 6, Bar: 3, Valid: 75, ValidLate: 50, Gains: 1, WholeWithin: 200.0 / 3, WholeMean: 7.0 / 3}
+	for _, v := range [][2]float64{
+		{got.Within, want.Within}, {got.Mean, want.Mean}, {got.P95, want.P95}, {got.Most, want.Most}, {got.Bar, want.Bar}, {got.Valid, want.Valid},
+		{got.ValidLate, want.ValidLate}, {got.WholeWithin, want.WholeWithin}, {got.WholeMean, want.WholeMean},
+	} {
+		if math.Abs(v[0]-v[1]) > 1e-9 || got.Points != want.Points || got.Gains != want.Gains {
 			t.Fatalf("%+v; expected %+v", got, want)
 		}
-	}
-	if e := (Group{Factors: []float64{0.25}}).Errors(cells); e != (Errors{}) {
-		t.Errorf("%+v of no cells", e)
 	}
 }

@@ -1,7 +1,7 @@
-// Package curve holds what firn says of other cache sizes against caches of these sizes: the miss
-// ratios that a Curve predicts, and those that are measured, on the traces of package hitratio.
+// Package curve holds what Cache.Curve says of other cache sizes against caches of these sizes: on the
+// traces of package hitratio as they are, and on loads that change.
 //
-// It asks two predictors. Policy is the simulation that package whatif has, beside a cache that
-// has firn's eviction and no data: what the method is worth. Cache is Cache.Curve of a cache
-// that is open and at work: what a user sees.
+// A cache of 5 or 10 % of a load's bytes is asked at ten moments, at even distances but for the first of
+// them, what half, twice and four times its size would miss. A Point is one answer, beside what
+// caches of that size missed: in the window that the curve names, and since the load began.
 package curve

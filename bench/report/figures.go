@@ -149,9 +149,6 @@ func Figures(runs []*samples.Run) []Figure {
 				all = append(all, s.figures(r.Samples)...)
 			}
 		}
-		if r.Suite == "curve" {
-			all = append(all, curveFigures(r.Samples)...)
-		}
 	}
 	return all
 }

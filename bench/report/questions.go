@@ -105,7 +105,7 @@ var suiteTables = []table{
 		rows:    caches("Belady", "firn", "S3-FIFO", "ARC", "2Q", "otter", "theine", "LRU", "FIFO", "ristretto"),
 		columns: []part{named("misses", "mean-miss-ratio")}, byCache: true,
 	},
-	curveWindows, curveErrors,
+	curveTargets,
 	{
 		suite: "hybrid", question: "How long does an operation take with five times as much data as memory?", chart: "hybrid-get-get-uniform-times-5", text: "10 million entries of 16 + 256 bytes; a control group limits memory, page cache included. The stores do not take turns, so ratios have no interval.",
 		rows: []part{

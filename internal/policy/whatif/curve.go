@@ -184,7 +184,7 @@ func errorOf(deviation, off, gap float64, keys int) float64 {
 
 // choiceError is for a size that has the setting of the cache, and would choose another one perhaps:
 // fitted, too.
-const choiceError = 0.0125
+const choiceError = 0.0175
 
 // addHeavy adds to the errors what heavy records bring: that so few of them are in a sample that
 // their share of the bytes is not known.

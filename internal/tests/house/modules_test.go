@@ -18,7 +18,7 @@ import (
 var borrowed = map[string][]string{
 	".ci/install":            nil,
 	".ci/systems":            nil,
-	"bench":                  {"aio", "policy/sim", "policy/whatif", "vfs", "workload"},
+	"bench":                  {"aio", "policy/sim", "vfs", "workload"},
 	"cmd/firn":               {"advice", "inside", "policy", "ram", "record", "ssd", "ssd/check", "vfs", "workload"},
 	"codec":                  nil,
 	"config":                 nil,
