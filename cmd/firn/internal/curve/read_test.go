@@ -57,7 +57,7 @@ func TestNoCurve(t *testing.T) {
 		{`{"caches":[{"name":"users"}]}`, "none of its 1 caches has one yet"},
 		{`{"caches":[{"name":"users","curve":{"ram":7}}]}`, "users: json: cannot unmarshal number"},
 		{`{"caches":[{"name":"users","curve":{"ram":{"points":[` + point + `],"reads":-1}}}]}`, "users: ram: reads is -1 and window_ns 0: want 0 or more"},
-		{ram(strings.Replace(point, "valid", "odd", 1)), `"odd" is no state`},
+		{ram(strings.Replace(point, "valid", "odd", 1)), `"odd" is none of the choices`},
 		{ram(strings.Replace(point, ":1,", ":2,", 1)), "none of ram.points has factor 1, the present size"},
 		{ram(point + "," + point), "ram.points[1]: bytes is 100 and factor 1: want more than those before"},
 		{ram(strings.Replace(point, "100", "0", 1)), "ram.points[0]: bytes is 0 and factor 1: want more than 0"},
