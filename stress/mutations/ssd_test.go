@@ -372,10 +372,4 @@ var ssdTier = []mutation{{
 	old:   "	for range sampledAtOnce {\n",
 	new:   "	for range 0 {\n",
 	pkg:   "./internal/tests/typed", test: "TestMaxBytesShareIsCountedAgain",
-}, {
-	guard: "a namespace above its share is not written",
-	file:  "internal/ssd/share.go",
-	old:   "	if share.Admits(bytes) {\n",
-	new:   "	if true {\n",
-	pkg:   "./internal/tests/typed", test: "TestMaxBytesShareOfSSD",
 }}
