@@ -113,22 +113,22 @@ func paysHot(t reflect.Type) bool {
 // openHot is the table of the hot values, made by the first read: nil in a typed cache that is
 // closed, or one too many by default. Nothing that the Cache keeps of it refers to the Typed.
 func (t *Typed[K, V]) openHot() *hotTable[K, V] {
-	unasked := t.hotValues == hotByBudget
-	if table := t.hot.Load(); table != nil || t.hotValues == 0 || unasked && t.c.typed.hotByDefault.Load() >= maxHotByDefault {
+	unasked := t.cfg.hotValues == hotByBudget
+	if table := t.hot.Load(); table != nil || t.cfg.hotValues == 0 || unasked && t.cfg.c.typed.hotByDefault.Load() >= maxHotByDefault {
 		return table
 	}
-	t.hotMu.Lock()
-	defer t.hotMu.Unlock()
-	if t.closed.Load() || t.hot.Load() != nil || unasked && !t.c.typed.takeDefaultHot() {
+	t.cfg.hotMu.Lock()
+	defer t.cfg.hotMu.Unlock()
+	if t.closed.Load() || t.hot.Load() != nil || unasked && !t.cfg.c.typed.takeDefaultHot() {
 		return t.hot.Load()
 	}
-	most := t.hotValues
+	most := t.cfg.hotValues
 	if unasked {
-		most = max(int(t.c.store.RAMBytes()/hotShare/int64(reflect.TypeFor[hotEntry[V]]().Size())), 1)
+		most = max(int(t.cfg.c.store.RAMBytes()/hotShare/int64(reflect.TypeFor[hotEntry[V]]().Size())), 1)
 	}
-	table, keys, space, state := &hotTable[K, V]{}, t.keys, t.space, &t.c.typed
-	table.Open(most, codec.Inline(t.codec), &state.hot)
-	t.c.store.SetWriteHook(&state.fronts)
+	table, keys, space, state := &hotTable[K, V]{}, t.cfg.keys, t.space, &t.cfg.c.typed
+	table.Open(most, codec.Inline(t.cfg.codec), &state.hot)
+	t.cfg.c.store.SetWriteHook(&state.fronts)
 	hits, detach := state.fronts.Attach(space.Current(), func(key []byte) {
 		if k, err := keys.View(key); err == nil {
 			table.Delete(k)
@@ -162,8 +162,8 @@ func (l *typedState) takeDefaultHot() bool {
 
 // closeHot is called when t is closed.
 func (t *Typed[K, V]) closeHot() {
-	t.hotMu.Lock()
-	defer t.hotMu.Unlock()
+	t.cfg.hotMu.Lock()
+	defer t.cfg.hotMu.Unlock()
 	if table := t.hot.Load(); table != nil {
 		table.end()
 	}
@@ -175,10 +175,10 @@ func (t *Typed[K, V]) getHot(key K) *hotEntry[V] {
 	if table == nil {
 		return nil
 	}
-	if t.c.store.Numbers() != nil {
+	if t.cfg.c.store.Numbers() != nil {
 		return t.getTrusted(context.Background(), key)
 	}
-	if e := table.Get(key); e != nil && e.generation == t.space.Generation() && e.holds(t.c) && !t.closed.Load() {
+	if e := table.Get(key); e != nil && e.generation == t.space.Generation() && e.holds(t.cfg.c) && !t.closed.Load() {
 		return e
 	}
 	return nil
@@ -186,7 +186,7 @@ func (t *Typed[K, V]) getHot(key K) *hotEntry[V] {
 
 // getHotFor is getHot of a call with a context.
 func (t *Typed[K, V]) getHotFor(ctx context.Context, key K) *hotEntry[V] {
-	if t.hotValues != 0 && t.c.store.Numbers() != nil {
+	if t.cfg.hotValues != 0 && t.cfg.c.store.Numbers() != nil {
 		return t.getTrusted(ctx, key)
 	}
 	return t.getHot(key)
@@ -198,12 +198,12 @@ func (t *Typed[K, V]) getTrusted(ctx context.Context, key K) *hotEntry[V] {
 	if table == nil || shared.CallOf(ctx).SkipLocal {
 		return nil
 	}
-	mark := t.c.store.Fleet.TrustMark()
+	mark := t.cfg.c.store.Fleet.TrustMark()
 	e := table.Get(key)
-	if e == nil || e.generation != t.space.Generation() || !t.space.Trusted(e.generation) || !e.holds(t.c) || t.closed.Load() {
+	if e == nil || e.generation != t.space.Generation() || !t.space.Trusted(e.generation) || !e.holds(t.cfg.c) || t.closed.Load() {
 		return nil
 	}
-	if !t.c.store.Fleet.TrustedSince(mark, e.stamp()) {
+	if !t.cfg.c.store.Fleet.TrustedSince(mark, e.stamp()) {
 		return nil
 	}
 	return e
@@ -214,7 +214,7 @@ func (t *Typed[K, V]) readAgain(key K) {
 	s := t.acquire()
 	s.k = key
 	if t.encodeKey(context.Background(), s) == nil {
-		s.value, _ = t.c.Get(s.value[:0], s.key)
+		s.value, _ = t.cfg.c.Get(s.value[:0], s.key)
 	}
 	t.release(s)
 }
@@ -232,20 +232,20 @@ func (t *Typed[K, V]) fill(ctx context.Context, s *scratch[K], local bool) (v V,
 	table := t.openHot()
 	var fill coherence.Fill
 	if table != nil {
-		fill = t.c.typed.fronts.BeginFill(s.key)
+		fill = t.cfg.c.typed.fronts.BeginFill(s.key)
 	}
-	if s.value, found, err = t.c.store.LookupToKeep(ctx, t.room(s), s.key, local); err == nil {
+	if s.value, found, err = t.cfg.c.store.LookupToKeep(ctx, t.room(s), s.key, local); err == nil {
 		v, err = t.decodeRead(ctx, s)
-		if err == nil && t.loads.Slides() {
+		if err == nil && t.cfg.loads.Slides() {
 			found.Deadline = t.moveDeadline(s.key, s.value, found.Deadline)
 		}
 	}
 	t.space.Counters.Read(err == nil)
-	if err != nil || table == nil || found.Stamp == 0 && t.c.store.Numbers() != nil {
+	if err != nil || table == nil || found.Stamp == 0 && t.cfg.c.store.Numbers() != nil {
 		return v, found, err
 	}
 	if place, ok := table.Admit(s.k, len(s.key)+len(s.value)); ok {
-		if key, err := t.keys.Parse(s.key[coherence.GenerationLen:]); err == nil { // a caller's string may lie in a buffer that is used again
+		if key, err := t.cfg.keys.Parse(s.key[coherence.GenerationLen:]); err == nil { // a caller's string may lie in a buffer that is used again
 			t.putHot(key, place, s, fill, found, v)
 		} else {
 			table.Forgo(place)
@@ -257,7 +257,7 @@ func (t *Typed[K, V]) fill(ctx context.Context, s *scratch[K], local bool) (v V,
 // hotKey is a key with a hot value that was read, in memory of its own: a Set leaves one there
 // again. A value that is set again before it is read would cost that for nothing.
 func (t *Typed[K, V]) hotKey(key K) (own K, ok bool) {
-	if table := t.hot.Load(); table != nil && t.c.store.Numbers() == nil {
+	if table := t.hot.Load(); table != nil && t.cfg.c.store.Numbers() == nil {
 		return table.Read(key)
 	}
 	return own, false
@@ -267,7 +267,7 @@ func (t *Typed[K, V]) hotKey(key K) (own K, ok bool) {
 // make it, unless there was another write of the key since fill began.
 func (t *Typed[K, V]) fillSet(s *scratch[K], own K, fill coherence.Fill, deadline int64) {
 	payload, _ := t.payload(s.value)
-	if v, err := t.codec.Decode(payload); err == nil {
+	if v, err := t.cfg.codec.Decode(payload); err == nil {
 		place := t.hot.Load().Room(len(s.key) + len(s.value))
 		t.putHot(own, place, s, fill.Written(), fleet.Kept{Deadline: deadline}, v)
 	}

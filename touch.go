@@ -30,12 +30,12 @@ func (t *Typed[K, V]) Touch(ctx context.Context, key K, ttl time.Duration) (ok b
 	if err = t.encodeKeyToWrite(ctx, s); err != nil {
 		return false, err
 	}
-	deadline, err := t.loads.DeadlineIn(ttl)
+	deadline, err := t.cfg.loads.DeadlineIn(ttl)
 	for again := err == nil; again; {
-		ok, err = t.c.store.Touch(ctx, s.key, deadline)
+		ok, err = t.cfg.c.store.Touch(ctx, s.key, deadline)
 		again, err = t.writeAgain(ctx, s, err)
 	}
-	if ok && t.c.typed.tagged.Load() {
+	if ok && t.cfg.c.typed.tagged.Load() {
 		_, ok = t.inspect(s) // it does no harm to have touched what is obsolete
 	}
 	return ok, err

@@ -101,7 +101,7 @@ type TypedOptions[K comparable, V any] struct {
 // Get and Set cost those of Cache, the codec, and about 25 ns, and allocate what the codec does.
 // An entry takes 12 bytes more than key and value.
 type Typed[K comparable, V any] struct {
-	*typedConfig[K, V]
+	cfg    *typedConfig[K, V]
 	space  *typed.Namespace
 	hot    atomic.Pointer[hotTable[K, V]] // nil until the first read, and without
 	closed atomic.Bool
@@ -180,12 +180,12 @@ func NewTyped[K comparable, V any](c *Cache, namespace string, opts TypedOptions
 	if n := len(namespace); n == 0 || n > maxNamespace {
 		return nil, fmt.Errorf("firn: NewTyped: the namespace's name has %d bytes: want 1 to %d", n, maxNamespace)
 	}
-	t := &Typed[K, V]{typedConfig: cfg}
+	t := &Typed[K, V]{cfg: cfg}
 	listener, err := t.listener(&opts)
 	if err != nil {
 		return nil, err
 	}
-	if t.space, err = c.typed.spaces.Open(&c.store, namespace, t.shape, opts.MaxBytes); err != nil {
+	if t.space, err = c.typed.spaces.Open(&c.store, namespace, t.cfg.shape, opts.MaxBytes); err != nil {
 		return nil, newTypedError(namespace, err)
 	}
 	if q := t.space.Quota(); q != nil {
@@ -195,7 +195,7 @@ func NewTyped[K comparable, V any](c *Cache, namespace string, opts TypedOptions
 		c.useTags()
 	}
 	if listener != nil { // of options: the config is this Typed's alone
-		t.stopEvents = c.listeners.listen(&c.store, listener)
+		t.cfg.stopEvents = c.listeners.listen(&c.store, listener)
 	}
 	return t, nil
 }
@@ -231,7 +231,7 @@ func (t *Typed[K, V]) Get(key K) (V, bool) {
 func (t *Typed[K, V]) getBytes(key K) (v V, ok bool) {
 	s := t.acquire()
 	s.k = key
-	if t.fills {
+	if t.cfg.fills {
 		v, err := t.read(context.Background(), s)
 		t.release(s)
 		return v, err == nil
@@ -240,11 +240,11 @@ func (t *Typed[K, V]) getBytes(key K) (v V, ok bool) {
 		t.release(s)
 		return v, false
 	}
-	if s.value, ok = t.c.Get(t.room(s), s.key); ok {
-		payload, ours := t.fingerprint.Cut(s.value)
+	if s.value, ok = t.cfg.c.Get(t.room(s), s.key); ok {
+		payload, ours := t.cfg.fingerprint.Cut(s.value)
 		var err error
-		if ours = ours && !(t.takes && cap(s.value) > takeFrom); ours {
-			v, err = t.codec.Decode(payload)
+		if ours = ours && !(t.cfg.takes && cap(s.value) > takeFrom); ours {
+			v, err = t.cfg.codec.Decode(payload)
 		}
 		if !ours || err != nil {
 			v, err = t.decodeRead(context.Background(), s) // takes it over, or counts and deletes it
@@ -273,14 +273,14 @@ func (t *Typed[K, V]) Lookup(ctx context.Context, key K) (V, error) {
 
 // read looks up s.k past the hot values, and decodes its value.
 func (t *Typed[K, V]) read(ctx context.Context, s *scratch[K]) (v V, err error) {
-	if t.fills {
+	if t.cfg.fills {
 		v, _, err = t.readFill(ctx, s)
 		return v, err
 	}
 	if err = t.encodeKey(ctx, s); err != nil {
 		return v, err
 	}
-	if s.value, err = t.c.Lookup(ctx, t.room(s), s.key); err == nil {
+	if s.value, err = t.cfg.c.Lookup(ctx, t.room(s), s.key); err == nil {
 		v, err = t.decodeRead(ctx, s)
 	}
 	t.space.Counters.Read(err == nil)
@@ -294,7 +294,7 @@ const takeFrom = 1 << 10
 // room is where the bytes of a value are read to. Those of a codec whose values can be the bytes
 // themselves lie in memory of their own if they are longer than takeFrom.
 func (t *Typed[K, V]) room(s *scratch[K]) []byte {
-	if !t.takes {
+	if !t.cfg.takes {
 		return s.value[:0]
 	}
 	return s.value[:0:min(cap(s.value), takeFrom)]
@@ -339,7 +339,7 @@ func (t *Typed[K, V]) check(ctx context.Context, key, stored []byte) (payload []
 	if !ok { // it is another's
 		return nil, t.mismatch(ctx, key, stored, false)
 	}
-	return payload, t.c.checkTags(ctx, tags, key, stored)
+	return payload, t.cfg.c.checkTags(ctx, tags, key, stored)
 }
 
 // checkLoaded is check of what a load gave its caller. With a shared tier a load may also find
@@ -349,7 +349,7 @@ func (t *Typed[K, V]) checkLoaded(ctx context.Context, key, stored []byte, made 
 	if !ok {
 		var tags typed.Head
 		if tags, payload, ok = t.cutTags(stored); ok && !made {
-			err = t.c.checkTags(ctx, tags, key, stored)
+			err = t.cfg.c.checkTags(ctx, tags, key, stored)
 		}
 	}
 	if err == nil && !ok {
@@ -361,19 +361,19 @@ func (t *Typed[K, V]) checkLoaded(ctx context.Context, key, stored []byte, made 
 // takePayload makes a value of its payload, as it is in s.value, and of its memory if that is to
 // be the value's own.
 func (t *Typed[K, V]) takePayload(ctx context.Context, s *scratch[K], payload []byte, loading bool) (v V, err error) {
-	if t.takes && cap(s.value) > takeFrom {
+	if t.cfg.takes && cap(s.value) > takeFrom {
 		s.taken = true
-		return t.codec.(codec.Taker[V]).Take(payload), nil
+		return t.cfg.codec.(codec.Taker[V]).Take(payload), nil
 	}
 	return t.decodePayload(ctx, s.key, s.value, payload, loading)
 }
 
 // decodePayload makes a value of its payload, as it is in the bytes found under key.
 func (t *Typed[K, V]) decodePayload(ctx context.Context, key, stored, payload []byte, loading bool) (v V, err error) {
-	if v, err = t.codec.Decode(payload); err != nil {
+	if v, err = t.cfg.codec.Decode(payload); err != nil {
 		t.space.Rare().DecodeErrors.Add(1)
 		var none V
-		return none, t.c.undecodable(ctx, key, stored, t.codec.Name(), err, loading)
+		return none, t.cfg.c.undecodable(ctx, key, stored, t.cfg.codec.Name(), err, loading)
 	}
 	return v, nil
 }
@@ -382,7 +382,7 @@ func (t *Typed[K, V]) decodePayload(ctx context.Context, key, stored, payload []
 // does.
 func (t *Typed[K, V]) mismatch(ctx context.Context, key, stored []byte, loading bool) error {
 	t.space.Rare().Mismatches.Add(1)
-	return t.c.mismatch(ctx, key, stored, loading)
+	return t.cfg.c.mismatch(ctx, key, stored, loading)
 }
 
 func (c *Cache) mismatch(ctx context.Context, key, stored []byte, loading bool) error {
@@ -428,14 +428,14 @@ func (t *Typed[K, V]) Has(key K) bool {
 // than that, it is as Has.
 func (t *Typed[K, V]) TTL(key K) (ttl time.Duration, ok bool) {
 	if e := t.getHot(key); e != nil && !e.isShortened() {
-		return t.c.timeTo(t.deadlineOfHot(e.deadline)), true
+		return t.cfg.c.timeTo(t.deadlineOfHot(e.deadline)), true
 	}
 	s := t.acquire()
 	s.k = key
 	if t.encodeKey(context.Background(), s) == nil {
 		var deadline int64
 		if deadline, ok = t.inspect(s); ok {
-			ttl = t.c.timeTo(deadline)
+			ttl = t.cfg.c.timeTo(deadline)
 		}
 	}
 	t.release(s)
@@ -444,12 +444,12 @@ func (t *Typed[K, V]) TTL(key K) (ttl time.Duration, ok bool) {
 
 // encode appends the bytes that are stored for a value.
 func (t *Typed[K, V]) encode(dst []byte, v V) ([]byte, error) {
-	if t.atMost != 0 {
-		dst = typed.AppendEnd(dst, t.c.store.Now()+t.atMost)
+	if t.cfg.atMost != 0 {
+		dst = typed.AppendEnd(dst, t.cfg.c.store.Now()+t.cfg.atMost)
 	}
-	dst, err := t.codec.Append(t.fingerprint.Append(dst), v)
+	dst, err := t.cfg.codec.Append(t.cfg.fingerprint.Append(dst), v)
 	if err != nil {
-		return dst, fmt.Errorf("firn: encode a %s as %s: %w", codec.TypeName(reflect.TypeFor[V]()), t.codec.Name(), err)
+		return dst, fmt.Errorf("firn: encode a %s as %s: %w", codec.TypeName(reflect.TypeFor[V]()), t.cfg.codec.Name(), err)
 	}
 	return dst, nil
 }
@@ -460,14 +460,14 @@ func (t *Typed[K, V]) encode(dst []byte, v V) ([]byte, error) {
 func (t *Typed[K, V]) All() iter.Seq2[K, V] {
 	return func(yield func(K, V) bool) {
 		for rawKey, payload := range t.raw {
-			k, err := t.keys.Parse(rawKey)
+			k, err := t.cfg.keys.Parse(rawKey)
 			var v V
 			if err == nil {
-				v, err = t.codec.Decode(payload)
+				v, err = t.cfg.codec.Decode(payload)
 			}
 			switch {
 			case err != nil:
-				t.c.typed.decodeErrors.Add(1)
+				t.cfg.c.typed.decodeErrors.Add(1)
 				t.space.Rare().DecodeErrors.Add(1)
 			case !yield(k, v):
 				return
@@ -484,7 +484,7 @@ func (t *Typed[K, V]) raw(yield func(key, payload []byte) bool) {
 		return
 	}
 	prefix := string(generation.Append(nil))
-	for key, value := range t.c.All() {
+	for key, value := range t.cfg.c.All() {
 		if !t.isCurrent(generation) || t.closed.Load() {
 			return
 		}
@@ -510,7 +510,7 @@ func (t *Typed[K, V]) isCurrent(g *coherence.Generation) bool {
 }
 
 // acquire takes scratch for a call, release gives it back.
-func (t *Typed[K, V]) acquire() *scratch[K] { return t.scratch.Get().(*scratch[K]) }
+func (t *Typed[K, V]) acquire() *scratch[K] { return t.cfg.scratch.Get().(*scratch[K]) }
 
 func (t *Typed[K, V]) release(s *scratch[K]) {
 	if s.taken {
@@ -519,7 +519,7 @@ func (t *Typed[K, V]) release(s *scratch[K]) {
 	if cap(s.value) <= maxScratch && cap(s.key) <= maxScratch {
 		var none K
 		s.k = none
-		t.scratch.Put(s)
+		t.cfg.scratch.Put(s)
 	}
 }
 
@@ -537,7 +537,7 @@ func (t *Typed[K, V]) encodeKeyIn(s *scratch[K], in *coherence.Generation) (err 
 		return errTypedClosed
 	}
 	s.in = in
-	s.key, err = t.keys.Append(in.Append(s.key[:0]), &s.k)
+	s.key, err = t.cfg.keys.Append(in.Append(s.key[:0]), &s.k)
 	if err != nil {
 		return fmt.Errorf("firn: encode a key of type %s: %w", codec.TypeName(reflect.TypeFor[K]()), err)
 	}

@@ -94,7 +94,7 @@ func (t *Typed[K, V]) GetMulti(ctx context.Context, b *TypedBatch[V], keys []K) 
 	}
 	first := t.addKeys(ctx, b, keys, in, false)
 	raw := b.raw.slices()
-	if err := t.c.GetMulti(ctx, &b.batch, raw); first == nil {
+	if err := t.cfg.c.GetMulti(ctx, &b.batch, raw); first == nil {
 		first = err
 	}
 	t.decodeMulti(ctx, b, raw)
@@ -118,7 +118,7 @@ func (t *Typed[K, V]) decodeMulti(ctx context.Context, b *TypedBatch[V], raw [][
 			if err == nil {
 				b.values[i], b.found[i] = v, hit
 			}
-			if err == nil && t.loads.Slides() {
+			if err == nil && t.cfg.loads.Slides() {
 				t.moveDeadline(raw[j], value, b.batch.found.Deadline(j))
 			}
 		}
@@ -136,7 +136,7 @@ func (t *Typed[K, V]) addKeys(ctx context.Context, b *TypedBatch[V], keys []K, i
 	s := t.acquire()
 	defer t.release(s)
 	for i, key := range keys {
-		if e := t.getHotFor(ctx, key); e != nil && !(loading && e.needsRefresh(t.loads)) {
+		if e := t.getHotFor(ctx, key); e != nil && !(loading && e.needsRefresh(t.cfg.loads)) {
 			t.hot.Load().hits.Count()
 			b.values[i], b.found[i] = e.value, hit
 			continue

@@ -66,7 +66,7 @@ func (t *Typed[K, V]) compute(ctx context.Context, key K, f func(s *scratch[K], 
 		if ok && !readable { // there is something, which counts as nothing
 			switch op {
 			case OpKeep:
-				if !expired && (!foreign || t.c.store.Numbers() == nil) { // see deleteUnread
+				if !expired && (!foreign || t.cfg.c.store.Numbers() == nil) { // see deleteUnread
 					op = OpDelete
 				}
 			case OpUpdate:
@@ -85,7 +85,7 @@ func (t *Typed[K, V]) compute(ctx context.Context, key K, f func(s *scratch[K], 
 // computeBytes is Cache.compute of s.key.
 func (t *Typed[K, V]) computeBytes(ctx context.Context, s *scratch[K], f func(old []byte, ok bool) ([]byte, Op, error)) (err error) {
 	for again := true; again; {
-		err = t.c.compute(ctx, t.loads, s.key, f)
+		err = t.cfg.c.compute(ctx, t.cfg.loads, s.key, f)
 		again, err = t.writeAgain(ctx, s, err)
 	}
 	return err
@@ -112,16 +112,16 @@ func (t *Typed[K, V]) decodeHere(ctx context.Context, stored []byte) (v V, ok, f
 	if !ok {
 		var tags typed.Head
 		if tags, payload, ok = t.cutTags(stored); !ok {
-			t.c.typed.mismatches.Add(1)
+			t.cfg.c.typed.mismatches.Add(1)
 			t.space.Rare().Mismatches.Add(1)
 			return v, false, true, nil
 		}
-		switch err = t.c.typed.tags.Check(ctx, tags); {
+		switch err = t.cfg.c.typed.tags.Check(ctx, tags); {
 		case err == typed.ErrObsolete:
-			t.c.typed.tagMisses.Add(1)
+			t.cfg.c.typed.tagMisses.Add(1)
 			return v, false, false, nil
 		case err == typed.ErrExpired:
-			t.c.typed.tagMisses.Add(1)
+			t.cfg.c.typed.tagMisses.Add(1)
 			return v, false, false, err
 		case err == ErrNotFound:
 			return v, false, false, local.ErrSharedUnavailable
@@ -129,9 +129,9 @@ func (t *Typed[K, V]) decodeHere(ctx context.Context, stored []byte) (v V, ok, f
 			return v, false, false, err
 		}
 	}
-	decoded, err := t.codec.Decode(payload)
+	decoded, err := t.cfg.codec.Decode(payload)
 	if err != nil {
-		t.c.typed.decodeErrors.Add(1)
+		t.cfg.c.typed.decodeErrors.Add(1)
 		t.space.Rare().DecodeErrors.Add(1)
 		return v, false, true, nil
 	}
@@ -163,7 +163,7 @@ func (t *Typed[K, V]) setIfAbsent(ctx context.Context, key K, v V) (done bool, e
 	if s.value, err = t.encode(s.value[:0], v); err != nil {
 		return false, err
 	}
-	if done, err = t.c.setIfAbsent(ctx, t.loads, s.key, s.value); done {
+	if done, err = t.cfg.c.setIfAbsent(ctx, t.cfg.loads, s.key, s.value); done {
 		t.countCompute(false, OpSet)
 	}
 	return done, err
@@ -187,7 +187,7 @@ func (t *Typed[K, V]) CompareAndSwap(ctx context.Context, key K, old, new V) (sw
 	if s.value, err = t.encode(s.value, new); err != nil {
 		return false, err
 	}
-	if t.c.inPlace(ctx) && t.c.store.Swap(s.key, s.value[:n], s.value[n:]) {
+	if t.cfg.c.inPlace(ctx) && t.cfg.c.store.Swap(s.key, s.value[:n], s.value[n:]) {
 		t.space.Counters.Set(1)
 		return true, nil
 	}
@@ -247,15 +247,15 @@ func Increment[K comparable, V Integer](ctx context.Context, t *Typed[K, V], key
 
 // add adds to a number of so many bytes in one hold of a lock, where that can be.
 func (t *Typed[K, V]) add(ctx context.Context, key K, size int, signed bool, delta uint64) (sum uint64, ok bool) {
-	if !t.number || !t.c.inPlace(ctx) {
+	if !t.cfg.number || !t.cfg.c.inPlace(ctx) {
 		return 0, false
 	}
 	s := t.acquire()
 	s.k = key
 	if t.encodeKeyToWrite(ctx, s) == nil {
-		s.value = t.fingerprint.Append(s.value[:0])
+		s.value = t.cfg.fingerprint.Append(s.value[:0])
 		s.addition = ram.Addition{Head: s.value, Size: size, Signed: signed, Delta: delta}
-		if ok = t.c.store.Add(s.key, &s.addition); ok {
+		if ok = t.cfg.c.store.Add(s.key, &s.addition); ok {
 			sum = s.addition.Sum
 			t.countCompute(true, OpUpdate)
 		}

@@ -27,24 +27,24 @@ func (t *Typed[K, V]) lookupEntry(ctx context.Context, key K) (TypedEntry[V], er
 	if err != nil {
 		return TypedEntry[V]{Value: v}, err
 	}
-	return TypedEntry[V]{v, t.c.timeTo(deadline), tierOf(at), OutcomeHit}, nil
+	return TypedEntry[V]{v, t.cfg.c.timeTo(deadline), tierOf(at), OutcomeHit}, nil
 }
 
 // hotFound is the entry of a hot value.
 func (t *Typed[K, V]) hotFound(e *hotEntry[V]) TypedEntry[V] {
-	return TypedEntry[V]{e.value, t.c.timeTo(t.deadlineOfHot(e.deadline)), TierFront, OutcomeHit}
+	return TypedEntry[V]{e.value, t.cfg.c.timeTo(t.deadlineOfHot(e.deadline)), TierFront, OutcomeHit}
 }
 
 // readEntry is read that also returns the deadline, and where the value was found.
 func (t *Typed[K, V]) readEntry(ctx context.Context, s *scratch[K]) (v V, deadline int64, at local.Place, err error) {
-	if t.fills {
+	if t.cfg.fills {
 		v, found, err := t.readFill(ctx, s)
 		return v, found.Deadline, found.At, err
 	}
 	if err = t.encodeKey(ctx, s); err != nil {
 		return v, 0, 0, err
 	}
-	if s.value, deadline, at, err = t.c.store.LookupEntry(ctx, t.room(s), s.key); err == nil {
+	if s.value, deadline, at, err = t.cfg.c.store.LookupEntry(ctx, t.room(s), s.key); err == nil {
 		v, err = t.decodeRead(ctx, s)
 	}
 	t.space.Counters.Read(err == nil)

@@ -20,7 +20,7 @@ func (t *Typed[K, V]) listener(opts *TypedOptions[K, V]) (*listener, error) {
 		return nil, fmt.Errorf("firn: TypedOptions.OnEvictCauses is %v, and OnEvict is nil: want both", opts.OnEvictCauses)
 	case onEvict == nil:
 		return nil, nil
-	case !t.keys.Reversible():
+	case !t.cfg.keys.Reversible():
 		return nil, fmt.Errorf("firn: TypedOptions.OnEvict with keys of type %s: want UnmarshalBinary, or TypedOptions.KeyCodec", codec.TypeName(reflect.TypeFor[K]()))
 	}
 	return &listener{
@@ -49,16 +49,16 @@ func (t *Typed[K, V]) isOurs(key []byte) bool {
 func (t *Typed[K, V]) parse(key, stored []byte) (k K, v V, ok bool) {
 	payload, ours := t.payload(stored)
 	if !ours {
-		t.c.typed.mismatches.Add(1)
+		t.cfg.c.typed.mismatches.Add(1)
 		t.space.Rare().Mismatches.Add(1)
 		return k, v, false
 	}
-	k, err := t.keys.Parse(key[coherence.GenerationLen:])
+	k, err := t.cfg.keys.Parse(key[coherence.GenerationLen:])
 	if err == nil {
-		v, err = t.codec.Decode(payload)
+		v, err = t.cfg.codec.Decode(payload)
 	}
 	if err != nil {
-		t.c.typed.decodeErrors.Add(1)
+		t.cfg.c.typed.decodeErrors.Add(1)
 		t.space.Rare().DecodeErrors.Add(1)
 	}
 	return k, v, err == nil

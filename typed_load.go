@@ -31,7 +31,7 @@ const loadTries = 3
 // own, decoded from the bytes that are stored, unless it is hot. A value that cannot be encoded is
 // an error, and is not stored.
 func (t *Typed[K, V]) GetOrLoad(ctx context.Context, key K, load TypedLoadFunc[K, V]) (V, error) {
-	if e := t.getHotFor(ctx, key); e != nil && !e.needsRefresh(t.loads) {
+	if e := t.getHotFor(ctx, key); e != nil && !e.needsRefresh(t.cfg.loads) {
 		if t.hot.Load().hits.Count() {
 			t.readAgain(key)
 		}
@@ -53,7 +53,7 @@ func (t *Typed[K, V]) GetOrLoad(ctx context.Context, key K, load TypedLoadFunc[K
 // GetOrLoadEntry is GetOrLoad that also returns how it came by the value, or by the error, and of
 // a hit what LookupEntry returns.
 func (t *Typed[K, V]) GetOrLoadEntry(ctx context.Context, key K, load TypedLoadFunc[K, V]) (TypedEntry[V], error) {
-	if e := t.getHotFor(ctx, key); e != nil && !e.isShortened() && !e.needsRefresh(t.loads) {
+	if e := t.getHotFor(ctx, key); e != nil && !e.isShortened() && !e.needsRefresh(t.cfg.loads) {
 		if t.hot.Load().hits.Count() {
 			t.readAgain(key)
 		}
@@ -70,7 +70,7 @@ func (t *Typed[K, V]) GetOrLoadEntry(ctx context.Context, key K, load TypedLoadF
 
 // looksFirst reports whether GetOrLoad does with a Get what it does first.
 func (t *Typed[K, V]) looksFirst() bool {
-	return !t.c.store.HasSSD() && t.c.store.Numbers() == nil && !t.loads.RefreshesAhead()
+	return !t.cfg.c.store.HasSSD() && t.cfg.c.store.Numbers() == nil && !t.cfg.loads.RefreshesAhead()
 }
 
 // look says what is looked up before a load.
@@ -93,7 +93,7 @@ func (t *Typed[K, V]) load(ctx context.Context, key K, load TypedLoadFunc[K, V],
 		return e, err
 	}
 	if !keep {
-		ctx, keep = t.c.store.Fleet.Apart(ctx)
+		ctx, keep = t.cfg.c.store.Fleet.Apart(ctx)
 	}
 	l := t.newLoading(keep)
 	loadBytes := t.loader(s.k, l, load)
@@ -106,7 +106,7 @@ func (t *Typed[K, V]) load(ctx context.Context, key K, load TypedLoadFunc[K, V],
 		}
 	}
 	for range loadTries {
-		stored, came, failed := t.loads.Load(ctx, t.room(s), s.key, loadBytes, true)
+		stored, came, failed := t.cfg.loads.Load(ctx, t.room(s), s.key, loadBytes, true)
 		s.value = stored
 		e.Outcome, e.Tier = outcomeOf(came)
 		if failed != nil {
@@ -136,21 +136,21 @@ func (t *Typed[K, V]) getOrRefresh(ctx context.Context, s *scratch[K], load Load
 	var found fleet.Kept
 	var err error
 	switch {
-	case t.fills:
+	case t.cfg.fills:
 		e.Value, found, err = t.fill(ctx, s, true)
-		if err == nil && !found.Shortened && t.loads.NeedsRefresh(found.Deadline) {
-			t.loads.RefreshFound(ctx, s.key, load)
+		if err == nil && !found.Shortened && t.cfg.loads.NeedsRefresh(found.Deadline) {
+			t.cfg.loads.RefreshFound(ctx, s.key, load)
 		}
 		ok = err == nil
 	case look == lookForEntry:
-		s.value, found, ok = t.c.findOrRefresh(ctx, t.loads, t.room(s), s.key, load)
+		s.value, found, ok = t.cfg.c.findOrRefresh(ctx, t.cfg.loads, t.room(s), s.key, load)
 		e.Value, ok = t.decodeFound(ctx, s, ok)
 	default:
-		s.value, ok = t.c.getOrRefresh(ctx, t.loads, t.room(s), s.key, load)
+		s.value, ok = t.cfg.c.getOrRefresh(ctx, t.cfg.loads, t.room(s), s.key, load)
 		e.Value, ok = t.decodeFound(ctx, s, ok)
 	}
 	if ok && look == lookForEntry {
-		e.TTL, e.Tier, e.Outcome = t.c.timeTo(found.Deadline), tierOf(found.At), OutcomeHit
+		e.TTL, e.Tier, e.Outcome = t.cfg.c.timeTo(found.Deadline), tierOf(found.At), OutcomeHit
 	}
 	return e, ok
 }
@@ -206,7 +206,7 @@ func (t *Typed[K, V]) Refresh(ctx context.Context, key K, load TypedLoadFunc[K, 
 	if err = t.encodeKeyIn(s, in); err != nil {
 		return v, err
 	}
-	s.value, err = t.loads.Refresh(ctx, t.room(s), s.key, t.loader(key, t.newLoading(keep), load))
+	s.value, err = t.cfg.loads.Refresh(ctx, t.room(s), s.key, t.loader(key, t.newLoading(keep), load))
 	if len(s.value) == 0 {
 		return v, err
 	}
@@ -227,13 +227,13 @@ func (t *Typed[K, V]) GetOrLoadMulti(ctx context.Context, b *TypedBatch[V], keys
 		return err
 	}
 	if !keep {
-		ctx, keep = t.c.store.Fleet.Apart(ctx)
+		ctx, keep = t.cfg.c.store.Fleet.Apart(ctx)
 	}
 	l := t.newLoading(keep)
 	first := t.addKeys(ctx, b, keys, in, true)
 	raw := b.raw.slices()
-	ctx = t.c.store.LookupMultiForLoad(ctx, &b.batch.found, raw)
-	if t.loads.RefreshesAhead() {
+	ctx = t.cfg.c.store.LookupMultiForLoad(ctx, &b.batch.found, raw)
+	if t.cfg.loads.RefreshesAhead() {
 		t.refreshDue(ctx, b, keys, l, load)
 	}
 	t.decodeMulti(ctx, b, raw)
@@ -253,13 +253,13 @@ func (t *Typed[K, V]) GetOrLoadMulti(ctx context.Context, b *TypedBatch[V], keys
 func (t *Typed[K, V]) refreshDue(ctx context.Context, b *TypedBatch[V], keys []K, l *loading, load TypedMultiLoadFunc[K, V]) {
 	var due []int
 	for j := range b.raw.keys {
-		if t.loads.NeedsRefresh(b.batch.found.Deadline(j)) {
+		if t.cfg.loads.NeedsRefresh(b.batch.found.Deadline(j)) {
 			due = append(due, j)
 		}
 	}
 	if due != nil {
 		raw, loadBytes := t.multiLoader(b, due, keys, l, load)
-		t.loads.RefreshInBackground(ctx, raw, loadBytes)
+		t.cfg.loads.RefreshInBackground(ctx, raw, loadBytes)
 	}
 }
 
@@ -269,7 +269,7 @@ func (t *Typed[K, V]) loadMissing(ctx context.Context, b *TypedBatch[V], keys []
 	for range loadTries {
 		raw, loadBytes := t.multiLoader(b, missing, keys, l, load)
 		b.batch.found.Reset(len(raw))
-		err = t.loads.LoadMissing(ctx, &b.batch.found.Values, &b.batch.came, raw, loadBytes)
+		err = t.cfg.loads.LoadMissing(ctx, &b.batch.found.Values, &b.batch.came, raw, loadBytes)
 		var again []int
 		for n, j := range missing {
 			i := b.raw.at[j]
@@ -342,7 +342,7 @@ func (t *Typed[K, V]) CachedValue(ctx context.Context) (v V, ok bool) {
 		if !ours {
 			return nil, false
 		}
-		decoded, err := t.codec.Decode(payload)
+		decoded, err := t.cfg.codec.Decode(payload)
 		v = decoded
 		return stored, err == nil
 	})
@@ -363,7 +363,7 @@ type loading struct {
 
 // newLoading begins a GetOrLoad.
 func (t *Typed[K, V]) newLoading(keep bool) *loading {
-	if t.c.store.Numbers() == nil {
+	if t.cfg.c.store.Numbers() == nil {
 		return nil
 	}
 	return &loading{keep: keep}

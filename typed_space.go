@@ -80,10 +80,10 @@ func (t *Typed[K, V]) Close() error {
 		return nil
 	}
 	t.closeHot()
-	if t.stopEvents != nil {
-		t.stopEvents()
+	if t.cfg.stopEvents != nil {
+		t.cfg.stopEvents()
 	}
-	t.c.typed.spaces.Close(t.space)
+	t.cfg.c.typed.spaces.Close(t.space)
 	return nil
 }
 
@@ -99,7 +99,7 @@ func (t *Typed[K, V]) Len() (n int) {
 // Stats are the counters of the namespace. They begin again when all typed caches of it
 // were closed or forgotten.
 func (t *Typed[K, V]) Stats() (s stats.Namespace) {
-	addNamespace(&s, t.c, t.space)
+	addNamespace(&s, t.cfg.c, t.space)
 	return s
 }
 
@@ -217,44 +217,44 @@ func (t *typedConfig[K, V]) slide(o *TypedOptions[K, V]) {
 
 // cut takes the end of its life and the fingerprint off what is stored behind a value's tags.
 func (t *Typed[K, V]) cut(value []byte) (payload []byte, ok bool) {
-	if payload, ok = t.fingerprint.Cut(value); ok {
+	if payload, ok = t.cfg.fingerprint.Cut(value); ok {
 		return payload, true
 	}
 	_, value = typed.CutEnd(value)
-	return t.fingerprint.Cut(value)
+	return t.cfg.fingerprint.Cut(value)
 }
 
 // moveDeadline moves the deadline of a value that was read, if that slides and it is time, and
 // returns what it is then.
 func (t *Typed[K, V]) moveDeadline(key, stored []byte, deadline int64) int64 {
-	if t.loads.Stays(deadline) || !t.c.store.Passed(deadline-t.slideLead) {
+	if t.cfg.loads.Stays(deadline) || !t.cfg.c.store.Passed(deadline-t.cfg.slideLead) {
 		return deadline
 	}
 	if _, value, ok := typed.CutTags(stored); ok {
 		stored = value
 	}
 	end, _ := typed.CutEnd(stored)
-	to, moves := t.loads.Slide(t.c.store.Now(), deadline, end)
+	to, moves := t.cfg.loads.Slide(t.cfg.c.store.Now(), deadline, end)
 	if !moves {
 		return deadline
 	}
-	return t.c.store.SlideTo(key, deadline, to)
+	return t.cfg.c.store.SlideTo(key, deadline, to)
 }
 
 // hotDeadline is until when a hot value with this deadline is an answer. A read that would move
 // the deadline goes to the bytes, and the value is hot again with the new one.
 func (t *Typed[K, V]) hotDeadline(deadline int64) int64 {
-	if t.slideLead == 0 || t.loads.Stays(deadline) {
+	if t.cfg.slideLead == 0 || t.cfg.loads.Stays(deadline) {
 		return deadline
 	}
-	return max(deadline-t.slideLead, 4|deadline&3)
+	return max(deadline-t.cfg.slideLead, 4|deadline&3)
 }
 
 // deadlineOfHot is the deadline of a hot value with this one: the reverse of hotDeadline, as
 // slideLead leaves the marks of a deadline.
 func (t *Typed[K, V]) deadlineOfHot(until int64) int64 {
-	if t.slideLead == 0 || t.loads.Stays(until) {
+	if t.cfg.slideLead == 0 || t.cfg.loads.Stays(until) {
 		return until
 	}
-	return until + t.slideLead
+	return until + t.cfg.slideLead
 }

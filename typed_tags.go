@@ -27,7 +27,7 @@ func (t *Typed[K, V]) InvalidateTag(ctx context.Context, tag string) error {
 	if err := t.checkTag("InvalidateTag", tag); err != nil {
 		return err
 	}
-	return t.c.typed.tags.Invalidate(ctx, t.space.Label, tag)
+	return t.cfg.c.typed.tags.Invalidate(ctx, t.space.Label, tag)
 }
 
 // ExpireTag makes every value of the namespace stale that was stored with the tag, as if its time
@@ -44,7 +44,7 @@ func (t *Typed[K, V]) ExpireTag(_ context.Context, tag string) error {
 	if err := t.checkTag("ExpireTag", tag); err != nil {
 		return err
 	}
-	return t.c.typed.tags.Expire(t.space.Label, tag, t.loads.Config().Grace())
+	return t.cfg.c.typed.tags.Expire(t.space.Label, tag, t.cfg.loads.Config().Grace())
 }
 
 // checkTag is why a call cannot change a tag.
@@ -55,7 +55,7 @@ func (t *Typed[K, V]) checkTag(call, tag string) error {
 	switch {
 	case t.closed.Load():
 		return errTypedClosed
-	case t.c.store.Closed():
+	case t.cfg.c.store.Closed():
 		return ErrClosed
 	}
 	return nil
@@ -91,7 +91,7 @@ func (t *Typed[K, V]) valid(ctx context.Context, stored []byte) (payload []byte,
 		return payload, true
 	}
 	tags, payload, ok := t.cutTags(stored)
-	return payload, ok && t.c.typed.tags.Check(ctx, tags) == nil
+	return payload, ok && t.cfg.c.typed.tags.Check(ctx, tags) == nil
 }
 
 // tagsOf are the tags of a stored value, in memory of their own; nil without any.
@@ -131,14 +131,14 @@ var (
 
 // inspect is the deadline of s.key, if there is a value and its tags hold.
 func (t *Typed[K, V]) inspect(s *scratch[K]) (deadline int64, ok bool) {
-	if !t.c.typed.tagged.Load() {
-		return t.c.store.Deadline(s.key)
+	if !t.cfg.c.typed.tagged.Load() {
+		return t.cfg.c.store.Deadline(s.key)
 	}
-	if s.value, deadline, ok = t.c.store.Inspect(s.value[:0], s.key); !ok {
+	if s.value, deadline, ok = t.cfg.c.store.Inspect(s.value[:0], s.key); !ok {
 		return 0, false
 	}
 	if tags, _, tagged := typed.CutTags(s.value); tagged {
-		ok = t.c.typed.tags.Check(context.Background(), tags) == nil
+		ok = t.cfg.c.typed.tags.Check(context.Background(), tags) == nil
 	}
 	return deadline, ok
 }
@@ -190,15 +190,15 @@ type valueTags struct {
 func (t *Typed[K, V]) renewed(ctx context.Context, stored []byte) []byte {
 	l, ok := load.Note(ctx).(*loadTags)
 	tags, value, tagged := typed.CutTags(stored)
-	if !ok || !tagged || l.c != t.c || t.c.typed.tags.Check(ctx, tags) != typed.ErrExpired {
+	if !ok || !tagged || l.c != t.cfg.c || t.cfg.c.typed.tags.Check(ctx, tags) != typed.ErrExpired {
 		return stored
 	}
-	return append(t.c.typed.tags.Renew(make([]byte, 0, len(stored)), l.begun, tags), value...)
+	return append(t.cfg.c.typed.tags.Renew(make([]byte, 0, len(stored)), l.begun, tags), value...)
 }
 
 // beginLoadTags is called before a loader is, with its context.
 func (t *Typed[K, V]) beginLoadTags(ctx context.Context) *loadTags {
-	l := &loadTags{c: t.c, space: t.space.Label, begun: t.c.typed.tags.Begun()}
+	l := &loadTags{c: t.cfg.c, space: t.space.Label, begun: t.cfg.c.typed.tags.Begun()}
 	load.SetNote(ctx, l)
 	return l
 }

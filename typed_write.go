@@ -18,7 +18,7 @@ import (
 // Set stores a value, with TypedOptions.TTL, as Cache.Set. It also fails with the codec's error:
 // the value that was there before is gone then.
 func (t *Typed[K, V]) Set(key K, v V) error {
-	return t.SetWithTTL(key, v, t.loads.Jittered(t.loads.TTL()))
+	return t.SetWithTTL(key, v, t.cfg.loads.Jittered(t.cfg.loads.TTL()))
 }
 
 // SetWithTTL is Set with a time to live of its own, as Cache.SetWithTTL.
@@ -33,7 +33,7 @@ func (t *Typed[K, V]) SetWith(ctx context.Context, key K, v V, o SetOptions) err
 	if err := typed.CheckTags(o.Tags); err != nil {
 		return fmt.Errorf("firn: SetOptions.Tags: %w", err)
 	}
-	return t.set(ctx, key, v, o.ttl(t.loads), o.Tags)
+	return t.set(ctx, key, v, o.ttl(t.cfg.loads), o.Tags)
 }
 
 // set stores a value with tags.
@@ -41,15 +41,15 @@ func (t *Typed[K, V]) set(ctx context.Context, key K, v V, ttl time.Duration, ta
 	s := t.acquire()
 	s.k, s.value = key, s.value[:0]
 	if len(tags) > 0 { // what they note is of before all else
-		t.c.useTags()
-		s.value, err = t.c.typed.tags.AppendNow(ctx, s.value, t.space.Label, tags)
+		t.cfg.c.useTags()
+		s.value, err = t.cfg.c.typed.tags.AppendNow(ctx, s.value, t.space.Label, tags)
 	}
 	if err == nil {
 		err = t.encodeKeyToWrite(ctx, s)
 	}
 	if err == nil {
 		if s.value, err = t.encode(s.value, v); err != nil {
-			_ = t.c.store.DeleteContext(ctx, s.key) // a Set that fails leaves no older value
+			_ = t.cfg.c.store.DeleteContext(ctx, s.key) // a Set that fails leaves no older value
 		}
 	}
 	for again := err == nil; again; {
@@ -67,14 +67,14 @@ func (t *Typed[K, V]) set(ctx context.Context, key K, v V, ttl time.Duration, ta
 func (t *Typed[K, V]) setBytes(ctx context.Context, s *scratch[K], ttl time.Duration) error {
 	own, isHot := t.hotKey(s.k)
 	if !isHot {
-		return t.c.set(ctx, t.loads, s.key, s.value, ttl)
+		return t.cfg.c.set(ctx, t.cfg.loads, s.key, s.value, ttl)
 	}
-	deadline, err := t.loads.DeadlineIn(ttl)
+	deadline, err := t.cfg.loads.DeadlineIn(ttl)
 	if err != nil {
 		return err
 	}
-	fill := t.c.typed.fronts.BeginFill(s.key)
-	if err = t.c.store.SetContext(ctx, t.c.store.Prefetch(s.key), s.key, s.value, deadline); err == nil {
+	fill := t.cfg.c.typed.fronts.BeginFill(s.key)
+	if err = t.cfg.c.store.SetContext(ctx, t.cfg.c.store.Prefetch(s.key), s.key, s.value, deadline); err == nil {
 		t.fillSet(s, own, fill, deadline)
 	}
 	return err
@@ -92,7 +92,7 @@ func (t *Typed[K, V]) delete(ctx context.Context, key K) error {
 		t.deleteLastKnown(ctx, s, err)
 	}
 	for again := err == nil; again; {
-		err = t.c.store.DeleteContext(ctx, s.key)
+		err = t.cfg.c.store.DeleteContext(ctx, s.key)
 		again, err = t.writeAgain(ctx, s, err)
 	}
 	if err == nil {
@@ -106,7 +106,7 @@ func (t *Typed[K, V]) delete(ctx context.Context, key K) error {
 // asked for: if that is the last one that was known, a removal which cannot be sent is kept.
 func (t *Typed[K, V]) deleteLastKnown(ctx context.Context, s *scratch[K], err error) {
 	if errors.Is(err, local.ErrSharedUnavailable) && s.in.Agreed != nil {
-		_ = t.c.store.DeleteContext(ctx, s.key)
+		_ = t.cfg.c.store.DeleteContext(ctx, s.key)
 	}
 }
 
@@ -150,7 +150,7 @@ func (t *Typed[K, V]) SetMulti(ctx context.Context, keys []K, values []V) error 
 		return err
 	}
 	return t.writeMulti(ctx, in, keys, values, func(m *multiScratch) (err error) {
-		if err = t.c.setMulti(ctx, t.loads, m.keys, m.values); err == nil {
+		if err = t.cfg.c.setMulti(ctx, t.cfg.loads, m.keys, m.values); err == nil {
 			t.space.Counters.Set(len(m.keys))
 		}
 		return err
@@ -168,7 +168,7 @@ func (t *Typed[K, V]) DeleteMulti(ctx context.Context, keys ...K) error {
 		return unknown
 	}
 	return t.writeMulti(ctx, in, keys, nil, func(m *multiScratch) (err error) {
-		if err = t.c.store.DeleteMultiContext(ctx, m.keys); err == nil {
+		if err = t.cfg.c.store.DeleteMultiContext(ctx, m.keys); err == nil {
 			err = unknown // what could be removed is, or will be
 		}
 		if err == nil {
@@ -241,7 +241,7 @@ func (t *Typed[K, V]) encodeMulti(ctx context.Context, m *multiScratch, in *cohe
 		err := t.encodeKeyIn(s, in)
 		if err == nil && values != nil {
 			if s.value, err = t.encode(s.value[:0], values[n]); err != nil {
-				_ = t.c.store.DeleteContext(ctx, s.key) // as Set does
+				_ = t.cfg.c.store.DeleteContext(ctx, s.key) // as Set does
 			}
 		}
 		if err != nil {

@@ -42,7 +42,7 @@ var deadlines = []mutation{{
 }, {
 	guard: "a front ends with the deadline that a read is to move",
 	file:  "typed_space.go",
-	old:   "return max(deadline-t.slideLead, 4|deadline&3)",
+	old:   "return max(deadline-t.cfg.slideLead, 4|deadline&3)",
 	new:   "return deadline",
 	pkg:   "./internal/tests/bytes", test: "TestExpireAfterAccess",
 }, {

@@ -52,7 +52,7 @@ var upper = []mutation{{
 }, {
 	guard: "the key of a hot value is a copy",
 	file:  "hot.go",
-	old:   "t.keys.Parse(s.key[coherence.GenerationLen:])",
+	old:   "t.cfg.keys.Parse(s.key[coherence.GenerationLen:])",
 	new:   "s.k, error(nil)",
 	pkg:   "./internal/tests/typed", test: "TestHotKeysAreCopies",
 }, {
