@@ -21,8 +21,10 @@ func openTyped[K key, V any](s *spec[K, V], withHot bool) (*typedStore[K, V], er
 	var opts firn.TypedOptions[K, V]
 	if withHot {
 		opts.Codec, opts.HotValues, opts.ReadOnly = s.codec, s.w.Entries, true
-		debug.SetGCPercent(-1)
-		debug.SetMemoryLimit(s.limit + s.w.Budget)
+		if s.w.Budget > s.heap { // otherwise the rest of the program has garbage enough
+			debug.SetGCPercent(-1)
+			debug.SetMemoryLimit(s.limit + s.w.Budget)
+		}
 	}
 	c, err := firn.Open(firn.Options{RAMBytes: s.w.Budget, TTL: s.w.TTL})
 	if err != nil {

@@ -70,7 +70,8 @@ type store interface {
 type env struct {
 	w      Workload
 	keys   keyTable
-	limit  int64              // bytes that Go's memory may grow to before the store was opened
+	heap   int64              // bytes before the store was opened
+	limit  int64              // likewise, that Go's memory may grow to
 	rounds int                // of a loader's work
 	loads  atomic.Int64       // that loaders did
 	clock  *otter.CoarseClock // that of a program that keeps deadlines
@@ -133,7 +134,7 @@ func Start(w Workload, t Table, name string) (*Run, error) {
 		r.workers = append(r.workers, &worker{sequence: s, times: turn.Histogram()})
 	}
 	r.empty = memory()
-	r.env.limit = r.empty.resident + r.empty.heap
+	r.env.heap, r.env.limit = r.empty.heap, r.empty.resident+r.empty.heap
 	var err error
 	if r.store, err = open(r.env, t, name); err != nil {
 		return nil, fmt.Errorf("open %s for %s: %w", name, w.Name, err)
