@@ -51,7 +51,7 @@ func (n *Numbers) GetToRead(ctx context.Context, id registry.ID, known *shared.N
 	return nil, local.ErrNotFound
 }
 
-// fetchWithSoftTimeout is Ask that does not wait for longer than Policy.SoftTimeout; but the answer is kept
+// askWithSoftTimeout is Ask that does not wait for longer than Policy.SoftTimeout; but the answer is kept
 // when it comes.
 func (n *Numbers) askWithSoftTimeout(ctx context.Context, id registry.ID) (*shared.Number, error) {
 	ctx, cancel := context.WithTimeout(ctx, n.tier.Policy().SoftTimeout)

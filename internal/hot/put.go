@@ -9,7 +9,7 @@ import (
 // Place is room for one value that is about to be put into a table.
 type Place struct {
 	bytes int64 // of the value
-	taken int64 // of these, of the budget; the rest is to be had from others of its set
+	taken int64 // of these, of the budget; the rest is to be had from others
 }
 
 // Admit reports whether the value of a key that was read is to be put into the table, and finds
@@ -56,8 +56,7 @@ func (t *Table[K, V]) isTight(now *sets[K, V]) bool {
 }
 
 // grow makes the table larger, by four at once, if the budget has room: it begins empty. Where the
-// budget lets only a few of the places be taken, more of them would not help: a value finds room
-// by driving out others of its set.
+// budget lets only a few of the places be taken, more of them would not help.
 func (t *Table[K, V]) grow(old *sets[K, V]) *sets[K, V] {
 	n, door := minSets, 0
 	if old != nil {
@@ -170,10 +169,14 @@ func (s *set[K, V]) place(hash uint64) int {
 	return int(first % ways)
 }
 
+// maxPassed is how many places the hand passes for one entry at most.
+const maxPassed = 512
+
 // victim is where the next entry to be evicted for the room of its bytes lies: the hand of a clock
-// goes round all sets, and passes once what was read since it was there.
+// goes round all sets, and passes once what was read since it was there. It goes on where it was:
+// where other tables have the budget, and this one little, each value would search all of it.
 func (n *sets[K, V]) victim() (s *set[K, V], i int, ok bool) {
-	for range 2 * ways * len(n.sets) {
+	for range maxPassed {
 		n.hand++
 		s, i = &n.sets[n.hand/ways%uint64(len(n.sets))], int(n.hand%ways)
 		if s.entries[i].Load() == nil {

@@ -179,6 +179,29 @@ func TestReadValuesStay(t *testing.T) {
 	}
 }
 
+// A table that has little of a budget that others have spent does not search all of its places for
+// each value.
+func TestSearchIsBounded(t *testing.T) {
+	b, _ := newBudget(1 << 20)
+	table := newTable[string, int](100_000, 0, b)
+	for i := range 2000 {
+		put(table, strconv.Itoa(i), i, 100)
+	}
+	now := table.now.Load()
+	for i := range now.sets {
+		for j := range ways {
+			now.evict(&now.sets[i], j)
+		}
+	}
+	for b.take(1 << 10) { // for another table
+	}
+	before := now.hand
+	table.Put("a", 1, Place{bytes: 4 << 10})
+	if passed := now.hand - before; len(now.sets)*ways <= maxPassed || passed > maxPassed {
+		t.Errorf("%d of %d places were searched, want %d at most", passed, len(now.sets)*ways, maxPassed)
+	}
+}
+
 // Once the RAM tier is full, the next value that comes finds the others gone if they have more
 // than is allowed then.
 func TestFullBudget(t *testing.T) {
