@@ -361,6 +361,12 @@ var ssdTier = []mutation{{
 	new:   "		m.offs = offs\n",
 	pkg:   "./internal/tests/ssd", test: "TestMirrorOfLostTier",
 }, {
+	guard: "a namespace is refused what its share of the SSD has no room for",
+	file:  "internal/ssd/share.go",
+	old:   "if share.Admits(bytes) {",
+	new:   "if true || share.Admits(bytes) {",
+	pkg:   "./internal/tests/typed", test: "TestMaxBytesShareRefuses",
+}, {
 	guard: "a share that is full gives its oldest segments up",
 	file:  "internal/ssd/share.go",
 	old:   "	if !t.admission.MayRewrite() {\n",

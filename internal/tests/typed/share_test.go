@@ -93,3 +93,17 @@ func shareCountedAgain(t *testing.T) {
 		t.Errorf("%d bytes are counted: want %d to %d", s.SSDBytes, was, 2*was)
 	}
 }
+
+// A namespace that has its share in a segment that is being written is refused more.
+func TestMaxBytesShareRefuses(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		c := harness.OpenOn(t, vfstest.NewMem(), smallSSD)
+		pages := harness.NewTyped(t, c, "pages", blobs{HotValues: -1, MaxBytes: 8 << 10})
+		readFlood(t, pages, 0, 2000)
+		s, refused := pages.Stats(), c.Stats().SSD.QuotaRejected
+		if s.SSDBytes == 0 || s.SSDBytes > s.MaxSSDBytes || refused == 0 {
+			t.Errorf("%d bytes on the SSD of %d, %d values refused", s.SSDBytes, s.MaxSSDBytes, refused)
+		}
+	})
+}
