@@ -69,13 +69,13 @@ var small = []mutation{{
 	file:  "internal/typed/namespace.go",
 	old:   "label, v.keys)",
 	new:   "label, v.keys[:0])",
-	pkg:   "./internal/tests/typed", test: "TestTypesOfKeysAreApart",
+	pkg:   "./internal/tests/kinds", test: "TestTypesOfKeysAreApart",
 }, {
 	guard: "a declared type of keys is not another of the same bits",
 	file:  "internal/typed/key.go",
 	old:   "if !predeclared(t) {",
 	new:   "if false {",
-	pkg:   "./internal/tests/typed", test: "TestTypesOfKeysAreApart",
+	pkg:   "./internal/tests/kinds", test: "TestTypesOfKeysAreApart",
 }, {
 	guard: "a released buffer is not released again",
 	file:  "bufpool/refs.go",

@@ -242,7 +242,7 @@ var upper = []mutation{{
 	file:  "internal/typed/namespaces.go",
 	old:   "if s.shape.fingerprint != shape.fingerprint {",
 	new:   "if false {",
-	pkg:   "./internal/tests/typed", test: "TestTypedNamespaceInUse",
+	pkg:   "./internal/tests/kinds", test: "TestTypedNamespaceInUse",
 }, {
 	guard: "a key that is given for dst is an error",
 	file:  "errors.go",

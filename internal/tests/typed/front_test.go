@@ -13,7 +13,6 @@ import (
 
 	"github.com/firncache/firn"
 	"github.com/firncache/firn/internal/cachetest"
-	"github.com/firncache/firn/internal/invariants"
 	"github.com/firncache/firn/internal/tests/harness"
 	"github.com/firncache/firn/internal/vfs/vfstest"
 )
@@ -346,6 +345,11 @@ func TestFrontFillLosesAgainstWrites(t *testing.T) {
 	}
 }
 
+// versioned is a value that says which key it belongs to, and when it was set.
+type versioned struct {
+	Key, Version uint64
+}
+
 func TestFrontCounts(t *testing.T) {
 	c := harness.OpenSmall(t)
 	typed := harness.NewTyped(t, c, "n", harness.WithFront(firn.TypedOptions[string, string]{}))
@@ -378,19 +382,6 @@ func TestFrontCounts(t *testing.T) {
 }
 
 // A front is only for keys of which the bytes are the key.
-func TestFrontRefusesKeys(t *testing.T) {
-	c := harness.OpenSmall(t)
-	_, err := firn.NewTyped(c, "n", firn.TypedOptions[tenantKey, int]{HotValues: 1})
-	if err == nil || !strings.Contains(err.Error(), "TypedOptions.HotValues with keys of type github.com/firncache/firn/internal/tests/typed.tenantKey") {
-		t.Errorf("got %v", err)
-	}
-}
-
-// versioned is a value that says which key it belongs to, and when it was set.
-type versioned struct {
-	Key, Version uint64
-}
-
 func (v *versioned) AppendBinary(dst []byte) ([]byte, error) {
 	return fmt.Appendf(dst, "%d %d", v.Key, v.Version), nil
 }
@@ -489,20 +480,5 @@ func TestFrontStress(t *testing.T) {
 	}
 	if hits == 0 {
 		t.Error("no front hits: the test shows nothing")
-	}
-}
-
-func TestFrontAllocations(t *testing.T) {
-	if invariants.Race {
-		t.Log("not run under the race detector, which allocates")
-		return
-	}
-	c := harness.OpenSmall(t)
-	type person struct{ Name, Email string }
-	typed := harness.NewTyped(t, c, "n", firn.TypedOptions[digest, person]{})
-	typed.Set(digest{}, person{"Ada", "ada@example.org"})
-	typed.Get(digest{})
-	if got := testing.AllocsPerRun(2000, func() { typed.Get(digest{}) }); got > 0 {
-		t.Errorf("a front hit: %v allocations", got)
 	}
 }

@@ -102,17 +102,17 @@ func TestTypedLoadErrors(t *testing.T) {
 	if err != nil || len(v) != 1<<20 {
 		t.Errorf("too large: %d bytes, %v", len(v), err)
 	}
-	bad := harness.NewTyped(t, c, "n", firn.TypedOptions[tenantKey, int]{})
-	one := func(context.Context, tenantKey) (int, error) { return 1, nil }
-	if _, err := bad.GetOrLoad(ctx, tenantKey{1, "bad"}, one); !errors.Is(err, errBadKey) {
+	bad := harness.NewTyped(t, c, "n", firn.TypedOptions[string, int]{KeyCodec: pickyKeys{firn.JSONCodec[string]()}})
+	one := func(context.Context, string) (int, error) { return 1, nil }
+	if _, err := bad.GetOrLoad(ctx, "bad", one); !errors.Is(err, errBadKey) {
 		t.Errorf("bad key: %v", err)
 	}
-	if _, err := bad.Refresh(ctx, tenantKey{1, "bad"}, one); !errors.Is(err, errBadKey) {
+	if _, err := bad.Refresh(ctx, "bad", one); !errors.Is(err, errBadKey) {
 		t.Errorf("bad key: %v", err)
 	}
 	var b firn.TypedBatch[int]
-	err = bad.GetOrLoadMulti(ctx, &b, []tenantKey{{1, "bad"}, {1, "good"}}, func(_ context.Context, keys []tenantKey) (map[tenantKey]int, error) {
-		return map[tenantKey]int{{1, "good"}: 5}, nil
+	err = bad.GetOrLoadMulti(ctx, &b, []string{"bad", "good"}, func(_ context.Context, keys []string) (map[string]int, error) {
+		return map[string]int{"good": 5}, nil
 	})
 	if v, ok := b.Value(1); !errors.Is(err, errBadKey) || !ok || v != 5 {
 		t.Errorf("bad key in a batch: %d, %v, %v", v, ok, err)

@@ -303,7 +303,7 @@ func TestTypedOfClosedCache(t *testing.T) {
 	if err := c.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if err := typedError(c, "n", spaceN); !errors.Is(err, firn.ErrClosed) {
+	if _, err := firn.NewTyped(c, "n", spaceN); !errors.Is(err, firn.ErrClosed) {
 		t.Errorf("NewTyped: %v", err)
 	}
 	if err := typed.Clear(ctx); !errors.Is(err, firn.ErrClosed) {

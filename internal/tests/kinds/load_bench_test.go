@@ -1,4 +1,4 @@
-package typed
+package kinds
 
 import (
 	"context"

@@ -1,4 +1,4 @@
-package typed
+package kinds
 
 import (
 	"bytes"
@@ -71,17 +71,11 @@ func checkTyped[K comparable](t *testing.T, a, b K) {
 	}
 }
 
+// internal/typed has the tests of the bytes of every other kind.
 func TestTypedKeys(t *testing.T) {
 	checkTyped(t, "a", "")
-	checkTyped(t, label("a"), label("aa"))
 	checkTyped(t, 1, -1)
-	checkTyped(t, int8(math.MinInt8), int8(math.MaxInt8))
-	checkTyped(t, uint16(1), uint16(256))
-	checkTyped(t, userID(7), userID(-7))
-	checkTyped(t, uint64(0), uint64(math.MaxUint64))
-	checkTyped(t, [16]byte{1}, [16]byte{15: 1})
 	checkTyped(t, digest{}, digest{19: 1})
-	checkTyped(t, [3]byte{1, 2, 3}, [3]byte{3, 2, 1})
 	checkTyped(t, tenantKey{1, "a"}, tenantKey{2, "a"})
 	checkTyped(t, netip.MustParseAddr("10.0.0.1"), netip.MustParseAddr("::1"))
 }
@@ -89,8 +83,6 @@ func TestTypedKeys(t *testing.T) {
 func TestTypedRefusesKeys(t *testing.T) {
 	c := harness.OpenSmall(t)
 	for want, err := range map[string]error{
-		"interface {}":        typedError[any, int](c, "n", firn.TypedOptions[any, int]{}),
-		"*int":                typedError[*int, int](c, "n", firn.TypedOptions[*int, int]{}),
 		"field at is of kind": typedError(c, "n", firn.TypedOptions[pointed, int]{}),
 		"error is an interf":  typedError(c, "n", firn.TypedOptions[int, error]{}),
 		"TypedOptions.TTL":    typedError(c, "n", firn.TypedOptions[int, int]{TTL: -1}),
@@ -143,7 +135,7 @@ func TestTypedNamespaces(t *testing.T) {
 			t.Errorf("All yields %d entries, want 1", n)
 		}
 	}
-	if err := alsoA.Clear(ctx); err != nil {
+	if err := alsoA.Clear(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if a.Has("key") || alsoA.Has("key") || !b.Has("key") || !plain.Has("key") {
@@ -258,7 +250,6 @@ func TestTypedDecodeErrors(t *testing.T) {
 	}
 }
 
-// Any bytes under a typed cache's key are a miss, or a value.
 // A value that was set while a reader found the one before unreadable stays.
 func TestTypedKeepsWhatWasSetMeanwhile(t *testing.T) {
 	c := harness.OpenSmall(t)
@@ -292,6 +283,7 @@ func (r *refusing) Decode(src []byte) (string, error) {
 	return v, err
 }
 
+// Any bytes under a typed cache's key are a miss, or a value.
 func FuzzTypedGet(f *testing.F) {
 	c := harness.OpenSmall(f)
 	typed := harness.NewTyped(f, c, "n", firn.TypedOptions[string, user]{})
@@ -471,7 +463,7 @@ func TestTypedGetMulti(t *testing.T) {
 	}
 	var b firn.TypedBatch[string]
 	for range 2 { // the second time over the first's values
-		typed.GetMulti(ctx, &b, keys)
+		typed.GetMulti(t.Context(), &b, keys)
 		for i := range keys {
 			v, ok := b.Value(i)
 			if ok != (i%3 == 0) || ok && v != fmt.Sprint("value ", i) || !ok && v != "" {
@@ -479,7 +471,7 @@ func TestTypedGetMulti(t *testing.T) {
 			}
 		}
 		slices.Reverse(keys)
-		typed.GetMulti(ctx, &b, keys[:2])
+		typed.GetMulti(t.Context(), &b, keys[:2])
 		if v, ok := b.Value(0); !ok || v != "value 99" || b.Len() != 2 {
 			t.Errorf("got %q, %v, Len %d", v, ok, b.Len())
 		}
@@ -523,7 +515,7 @@ func TestTypedAllEndsWithClear(t *testing.T) {
 	n := 0
 	for range typed.All() {
 		n++
-		typed.Clear(ctx)
+		typed.Clear(t.Context())
 	}
 	if n != 1 {
 		t.Errorf("All went on after Clear: %d entries", n)
@@ -560,7 +552,7 @@ func TestTypedAllocations(t *testing.T) {
 		"TTL":                       {func() { numbers.TTL(1) }, 0},
 		"Set of a number":           {func() { numbers.Set(1, 2) }, 0},
 		"Delete":                    {func() { numbers.Delete(3) }, 0},
-		"GetMulti of numbers":       {func() { numbers.GetMulti(ctx, &b, keys) }, 0},
+		"GetMulti of numbers":       {func() { numbers.GetMulti(t.Context(), &b, keys) }, 0},
 		"Get of a string":           {func() { texts.Get("a") }, 1},
 		"Set of a string":           {func() { texts.Set("a", "text") }, 0},
 		"Get of a hot string":       {func() { hot.Get("a") }, 0},
@@ -574,5 +566,20 @@ func TestTypedAllocations(t *testing.T) {
 		if got := testing.AllocsPerRun(2000, x.call); got != x.want {
 			t.Errorf("%s: %v allocations, want %v", name, got, x.want)
 		}
+	}
+}
+
+func TestFrontAllocations(t *testing.T) {
+	if invariants.Race {
+		t.Log("not run under the race detector, which allocates")
+		return
+	}
+	c := harness.OpenSmall(t)
+	type person struct{ Name, Email string }
+	typed := harness.NewTyped(t, c, "n", firn.TypedOptions[digest, person]{})
+	typed.Set(digest{}, person{"Ada", "ada@example.org"})
+	typed.Get(digest{})
+	if got := testing.AllocsPerRun(2000, func() { typed.Get(digest{}) }); got > 0 {
+		t.Errorf("a front hit: %v allocations", got)
 	}
 }

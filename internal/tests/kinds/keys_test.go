@@ -1,4 +1,4 @@
-package typed
+package kinds
 
 import (
 	"context"
@@ -29,12 +29,8 @@ type (
 
 func TestTypedKeysOfParts(t *testing.T) {
 	checkTyped(t, true, false)
-	checkTyped(t, 1.5, -1.5)
-	checkTyped(t, complex64(1i), 1)
-	checkTyped(t, [2]string{"a", "b"}, [2]string{"ab", ""})
 	checkTyped(t, position{1, 2}, position{2, 1})
 	checkTyped(t, tileKey{Layer: "a", Zoom: 1}, tileKey{Layer: "a", HiDPI: true})
-	checkTyped(t, struct{ Path [2]tileKey }{[2]tileKey{1: {Layer: "a"}}}, struct{ Path [2]tileKey }{[2]tileKey{0: {Layer: "a"}}})
 }
 
 // Keys that == holds equal have one value.
@@ -63,7 +59,7 @@ func TestNaNIsNoTypedKey(t *testing.T) {
 	for call, err := range map[string]error{
 		"Set": typed.Set(key, "v"), "Delete": typed.Delete(key), "Lookup": ofLookup, "GetOrLoad": ofLoad, "GetOrLoadMulti": ofMulti,
 	} {
-		if err == nil || !strings.Contains(err.Error(), "typed.tileKey: field At.Y is NaN") {
+		if err == nil || !strings.Contains(err.Error(), "kinds.tileKey: field At.Y is NaN") {
 			t.Errorf("%s: %v, want an error that names the field", call, err)
 		}
 	}
@@ -94,7 +90,7 @@ func TestTypesOfKeysAreApart(t *testing.T) {
 	}
 	orders.Delete(7)
 	names.Set(bits, "seven")
-	names.Clear(ctx)
+	names.Clear(t.Context())
 	if name, ok := people.Get(7); !ok || name != "Ada" || people.Len() != 1 || c.Stats().Mismatches != 0 {
 		t.Errorf("person 7 is %q, %v of %d, and there were %d mismatches: want Ada of 1, and none", name, ok, people.Len(), c.Stats().Mismatches)
 	}
@@ -141,5 +137,13 @@ func TestFrontOfStructKeys(t *testing.T) {
 	front.Get(other)
 	if hits := c.Stats().FrontHits; hits != 3 {
 		t.Errorf("%d front hits, want 3: the other key's value has to stay", hits)
+	}
+}
+
+func TestFrontRefusesKeys(t *testing.T) {
+	c := harness.OpenSmall(t)
+	_, err := firn.NewTyped(c, "n", firn.TypedOptions[tenantKey, int]{HotValues: 1})
+	if err == nil || !strings.Contains(err.Error(), "TypedOptions.HotValues with keys of type github.com/firncache/firn/internal/tests/kinds.tenantKey") {
+		t.Errorf("got %v", err)
 	}
 }
