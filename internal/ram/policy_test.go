@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/firncache/firn/internal/policy/policytest"
 	"github.com/firncache/firn/internal/policy/sim"
 	"github.com/firncache/firn/internal/workload"
 )
@@ -46,7 +47,7 @@ func TestHitsLikeTheSimulator(t *testing.T) {
 		}
 		held := tier.Stats().Entries
 		tier.Close()
-		simulated := sim.NewFirn(keys+3*records/2+1, held*recordLen, func(int32) int64 { return recordLen })
+		simulated := policytest.NewTier(keys+3*records/2+1, held*recordLen, func(int32) int64 { return recordLen })
 		want := requests - sim.Misses(simulated, trace)
 		t.Logf("%d records of %d: %.3f hits, %.3f simulated", held, records, float64(hits)/float64(requests), float64(want)/float64(requests))
 		if difference := float64(hits-want) / float64(want); math.Abs(difference) > 0.03 {

@@ -1,6 +1,6 @@
 // Package sim compares eviction policies on request traces. It keeps the
 // choice of internal/policy honest: the policy it measures is the very code
-// that the RAM tier runs, on queues of segments as there.
+// that the RAM tier runs, on queues of segments as there (package policytest).
 package sim
 
 // Cache is an eviction policy over the keys 0..n-1, without the data.

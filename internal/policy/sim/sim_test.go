@@ -1,14 +1,18 @@
 package sim
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/firncache/firn/internal/policy/policytest"
+)
 
 // recordBytes is the size of a record where records are all alike: large
 // enough for bookkeeping to weigh little, small enough for it to count.
 const recordBytes = 1024
 
-// firnMisses runs requests through a Firn as large as capacity records.
+// firnMisses runs requests through a tier as large as capacity records.
 func firnMisses(requests []int32, keys, capacity int) (misses int, copies float64) {
-	f := NewFirn(keys, int64(capacity)*recordBytes, func(int32) int64 { return recordBytes })
+	f := policytest.NewTier(keys, int64(capacity)*recordBytes, func(int32) int64 { return recordBytes })
 	misses = Misses(f, requests)
 	return misses, float64(f.Copied) / float64(f.Inserted)
 }
@@ -51,32 +55,5 @@ func TestFirnIsDeterministic(t *testing.T) {
 	first, _ := firnMisses(p.requests, p.keys, 1000)
 	if again, _ := firnMisses(p.requests, p.keys, 1000); again != first {
 		t.Errorf("%d misses, then %d", first, again)
-	}
-}
-
-// Whatever the sizes, the records and the bookkeeping stay within the capacity.
-func TestFirnKeepsToItsCapacity(t *testing.T) {
-	t.Parallel()
-	p := patterns()[2]
-	const capacity = 1 << 20
-	f := NewFirn(p.keys, capacity, func(key int32) int64 { return int64(hashOf(key) % 20_000) })
-	for _, key := range p.requests {
-		f.Access(key)
-		bytes, entries := int64(0), int64(0)
-		if f.bytes > f.capacity || f.capacity > capacity {
-			t.Fatalf("%d bytes in a capacity of %d", f.bytes, f.capacity)
-		}
-		if hashOf(key)%512 != 0 {
-			continue
-		}
-		for _, q := range f.lanes {
-			for _, s := range q.segments {
-				bytes += s.bytes
-				entries += int64(len(s.keys))
-			}
-		}
-		if bytes != f.bytes || entries != f.entries {
-			t.Fatalf("lanes hold %d bytes and %d records, counted %d and %d", bytes, entries, f.bytes, f.entries)
-		}
 	}
 }

@@ -3,12 +3,14 @@ package sim
 import (
 	"math/rand/v2"
 	"testing"
+
+	"github.com/firncache/firn/internal/policy/policytest"
 )
 
 // newSmall is a cache of few and large records, whose bookkeeping weighs nothing.
-func newSmall(keys, records int) *Firn {
+func newSmall(keys, records int) *policytest.Tier {
 	const size = 1 << 16
-	return NewFirn(keys, int64(records)*size, func(int32) int64 { return size })
+	return policytest.NewTier(keys, int64(records)*size, func(int32) int64 { return size })
 }
 
 // pair is a key that was not requested before, the i-th, and one that was not so long

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/firncache/firn/internal/policy/policytest"
 	"github.com/firncache/firn/internal/workload"
 )
 
@@ -81,7 +82,7 @@ func TestSizedTrace(t *testing.T) {
 		ratio := func(c Cache) float64 { return float64(Misses(c, trace.requests)) / float64(len(trace.requests)) }
 		lru := ratio(NewSizedLRU(keys, capacity, trace.sizes))
 		s3 := ratio(NewSizedS3FIFO(keys, capacity, trace.sizes))
-		firn := ratio(NewFirn(keys, int64(capacity), size))
+		firn := ratio(policytest.NewTier(keys, int64(capacity), size))
 		t.Logf("%2.0f %% of %d bytes: LRU %.3f  S3-FIFO %.3f  firn %.3f", 100*fraction, total, lru, s3, firn)
 		if firn > lru {
 			t.Errorf("%2.0f %%: firn misses %.3f, LRU %.3f", 100*fraction, firn, lru)
@@ -112,7 +113,7 @@ func measureFirn(t *testing.T, ts []trace, recordBytes int64) row {
 	var mu sync.Mutex
 	inserted, copied := int64(0), int64(0)
 	m := measure(ts, func(trace trace, capacity int) int {
-		f := NewFirn(len(trace.sizes), int64(capacity)*recordBytes, func(int32) int64 { return recordBytes })
+		f := policytest.NewTier(len(trace.sizes), int64(capacity)*recordBytes, func(int32) int64 { return recordBytes })
 		misses := Misses(f, trace.requests)
 		mu.Lock()
 		defer mu.Unlock()

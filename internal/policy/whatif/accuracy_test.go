@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/firncache/firn/internal/invariants"
-	"github.com/firncache/firn/internal/policy/sim"
+	"github.com/firncache/firn/internal/policy/policytest"
 )
 
 const (
@@ -74,11 +74,11 @@ func (t *truth) of(bytes int64) []float64 {
 }
 
 // real is a cache of a size in bytes, with hash number n.
-func (t *truth) real(bytes int64, n int) (access func(key int32) bool, c *sim.Firn) {
+func (t *truth) real(bytes int64, n int) (access func(key int32) bool, c *policytest.Tier) {
 	const more = 97
 	keys := int32(t.keys + more)
 	by := int32(n) * 7919 % keys
-	c = sim.NewFirn(t.keys+more, bytes, func(key int32) int64 { return t.size((key - by + keys) % keys) })
+	c = policytest.NewTier(t.keys+more, bytes, func(key int32) int64 { return t.size((key - by + keys) % keys) })
 	return func(key int32) bool { return c.Access((key + by) % keys) }, c
 }
 

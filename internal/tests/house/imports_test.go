@@ -107,7 +107,7 @@ var allowed = map[string][]string{
 var mayBeUnsafe = []string{"internal/offheap", "internal/index", "internal/uring", "internal/kaio"}
 
 // doubles are the packages that only tests import.
-var doubles = []string{"internal/cachetest", "internal/vfs/vfstest", "internal/ssd/format/formattest", "internal/shared/sharedtest", "internal/tests/harness"}
+var doubles = []string{"internal/cachetest", "internal/policy/policytest", "internal/vfs/vfstest", "internal/ssd/format/formattest", "internal/shared/sharedtest", "internal/tests/harness"}
 
 // imports lists, for each package below the root, the imports of its files,
 // tests apart and for every system and tag.
