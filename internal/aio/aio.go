@@ -107,6 +107,7 @@ type Reader struct {
 	timed     timed // calls that wait until a deadline at most
 	heard     int64 // when a read last came back, or began while none was in flight
 	probed    int64 // when the last read was begun while the disk was silent
+	usual     int64 // what a read takes lately, in ns
 	closed    bool
 	drained   chan struct{} // closed when closed && inFlight == 0
 	kicks     atomic.Int32  // calls of engine.kick; none begins after drained

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"math/rand/v2"
 	"runtime"
 	"strings"
@@ -180,7 +181,14 @@ func TestReadMany(t *testing.T) {
 	})
 }
 
-// TestAlone: who reads alone soon does so by pread, with a context that can end
+// slow has a reader take its disk for a slow one, for which callers do not collect.
+func slow(r *Reader) {
+	r.mu.Lock()
+	r.usual = math.MaxInt64 / 2
+	r.mu.Unlock()
+}
+
+// TestAlone: who reads alone from a slow disk soon does so by pread, with a context that can end
 // and with one that cannot, and no longer when there is company.
 func TestAlone(t *testing.T) {
 	cancellable, cancel := context.WithCancel(context.Background())
@@ -190,6 +198,7 @@ func TestAlone(t *testing.T) {
 			inModes(t, func(t *testing.T, mode Mode) {
 				f := newFile(t, 4096)
 				r := open(t, Config{File: f, Mode: mode})
+				slow(r)
 				for range 10 {
 					buf, err := r.Read(ctx, 0, 4096)
 					check(t, Request{N: 4096, Buf: buf, Err: err})

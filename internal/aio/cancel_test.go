@@ -62,6 +62,7 @@ func TestContextEndsAlone(t *testing.T) {
 	inModes(t, func(t *testing.T, mode Mode) {
 		f, release := newPipe(t)
 		r := open(t, Config{File: f, Mode: mode})
+		slow(r)
 		release(8 * (soloReads + 1))
 		for range soloReads + 1 {
 			ctx, cancel := context.WithCancel(context.Background())

@@ -8,8 +8,8 @@ import (
 	"github.com/firncache/firn/bufpool"
 )
 
-// A caller that has been alone for so many reads does the next by pread: with
-// one read in flight that is the shorter way, with several it would hold one of
+// A caller that has been alone for so many reads, and does not collect, does the next by
+// pread: with one read in flight that is the shorter way, with several it would hold one of
 // Go's processors for the time of a read.
 const soloReads = 4
 
@@ -87,6 +87,7 @@ func (r *Reader) settle(o *op, err error, now int64) *call {
 	r.inFlight--
 	r.lent -= int64(o.n)
 	r.heard = now
+	r.took(now - o.start)
 	r.counters.read(o, err, now)
 	c := o.call
 	if c == nil {
@@ -112,6 +113,9 @@ func (r *Reader) settle(o *op, err error, now int64) *call {
 	}
 	return c
 }
+
+// took notes how long a read took. The caller holds mu.
+func (r *Reader) took(ns int64) { r.usual += (ns - r.usual) / 8 }
 
 // work performs a read by itself. It returns the call whose last read that was,
 // if any, and leaves it to the caller to wake it.

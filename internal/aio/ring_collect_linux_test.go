@@ -77,7 +77,7 @@ func TestCollectWhere(t *testing.T) {
 	} {
 		polls.Store(0)
 		r.mu.Lock()
-		r.inFlight, g.usual = c.inFlight, c.usual
+		r.inFlight, r.usual = c.inFlight, c.usual
 		r.mu.Unlock()
 		g.collecting.Store(c.taken)
 		g.collect(&call{left: c.left, wake: make(chan struct{}, 1)})
@@ -87,18 +87,37 @@ func TestCollectWhere(t *testing.T) {
 		g.collecting.Store(false)
 	}
 	r.mu.Lock()
-	r.inFlight, g.usual = 0, 0
+	r.inFlight, r.usual = 0, 0
 	r.mu.Unlock()
+}
+
+// TestCollectAlone: who reads alone from a fast disk collects, and leaves nothing to preads.
+func TestCollectAlone(t *testing.T) {
+	r := openCollecting(t, &altered{})
+	if r == nil {
+		return
+	}
+	for usual, want := range map[int64]bool{0: false, aloneTime: false, aloneTime + 1: true} {
+		r.mu.Lock()
+		r.usual = usual
+		for range soloReads {
+			r.engine.alone(0, 1)
+		}
+		if got := r.engine.alone(0, 1); got != want {
+			t.Errorf("a read that usually takes %d ns: by pread: %v, want %v", usual, got, want)
+		}
+		r.mu.Unlock()
+	}
 }
 
 // TestUsualTime: the time of a read follows what reads take.
 func TestUsualTime(t *testing.T) {
-	g := &ring{}
+	r := &Reader{}
 	for range 50 {
-		g.took(1000)
+		r.took(1000)
 	}
-	if g.usual < 990 || g.usual > 1000 {
-		t.Errorf("%d ns after fifty reads of 1,000", g.usual)
+	if r.usual < 990 || r.usual > 1000 {
+		t.Errorf("%d ns after fifty reads of 1,000", r.usual)
 	}
 }
 

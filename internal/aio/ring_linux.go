@@ -33,7 +33,6 @@ type ring struct {
 	retrying   atomic.Bool
 	collectFor int64       // ns; 0: callers do not
 	collecting atomic.Bool // one of them does
-	usual      int64       // what a read takes lately, in ns
 	aside      func()      // submits in a goroutine of its own
 
 	event *os.File // the eventfd
@@ -199,9 +198,12 @@ func (g *ring) reap() bool {
 
 // A caller collects while at most so many reads are in flight, and they take no longer than
 // collectTime: beyond that the wake-ups are shared by enough reads, or too rare to wait for.
+// One that is alone does so up to aloneTime: then a pread takes a fifth longer and half the
+// processor's time.
 const (
 	collectReads = 8
 	collectTime  = 200_000 // ns
+	aloneTime    = 80_000  // ns
 	// collectTurns ends it where no time passes, as in a synctest bubble.
 	collectTurns = 10_000
 )
@@ -217,7 +219,7 @@ func (g *ring) collect(c *call) (settled bool) {
 	defer g.collecting.Store(false)
 	r := g.r
 	r.mu.Lock()
-	worth := c.left > 0 && r.inFlight <= collectReads && g.usual <= g.collectFor
+	worth := c.left > 0 && r.inFlight <= collectReads && r.usual <= g.collectFor
 	if worth {
 		r.kicks.Add(1) // c keeps the Reader from being drained until here
 		defer r.endKick()
@@ -239,9 +241,6 @@ func (g *ring) collect(c *call) (settled bool) {
 	return false
 }
 
-// took notes how long a read took. The Reader's lock is held.
-func (g *ring) took(ns int64) { g.usual += (ns - g.usual) / 8 }
-
 // complete settles a read, or goes on with it.
 func (g *ring) complete(tag uint64, res int32, now int64) *call {
 	o := g.slots[tag]
@@ -254,7 +253,6 @@ func (g *ring) complete(tag uint64, res int32, now int64) *call {
 		g.push(o)
 		return nil
 	}
-	g.took(now - o.start)
 	return g.r.settle(g.takeSlot(tag), err, now)
 }
 
@@ -286,7 +284,8 @@ func (g *ring) judge(o *op, res int32) error {
 }
 
 func (g *ring) alone(inFlight, reads int) bool {
-	if inFlight > 0 || reads > 1 {
+	collects := g.collectFor > 0 && g.r.usual <= aloneTime
+	if collects || inFlight > 0 || reads > 1 {
 		g.solos = 0
 		return false
 	}
