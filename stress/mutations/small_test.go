@@ -132,7 +132,19 @@ var small = []mutation{{
 }, {
 	guard: "callers collect where it pays, one at a time",
 	file:  "internal/aio/ring_linux.go",
-	old:   "worth := c.left > 0 && r.inFlight <= collectReads && g.usual <= g.collectFor",
+	old:   "worth := c.left > 0 && r.inFlight <= collectReads && r.usual <= g.collectFor",
 	new:   "worth := c.left > 0",
 	pkg:   "./internal/aio", test: "TestCollectWhere",
+}, {
+	guard: "a caller that is alone collects from a fast disk",
+	file:  "internal/aio/ring_linux.go",
+	old:   "collects := g.collectFor > 0 && g.r.usual <= aloneTime",
+	new:   "collects := false",
+	pkg:   "./internal/aio", test: "TestCollectAlone",
+}, {
+	guard: "a caller that is alone leaves a slow disk to preads",
+	file:  "internal/aio/ring_linux.go",
+	old:   "collects := g.collectFor > 0 && g.r.usual <= aloneTime",
+	new:   "collects := g.collectFor > 0",
+	pkg:   "./internal/aio", test: "TestAlone",
 }}
