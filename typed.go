@@ -320,8 +320,8 @@ func (t *Typed[K, V]) decodeRead(ctx context.Context, s *scratch[K]) (v V, err e
 
 // decodeLoaded is decodeRead of what a load gave its caller, whatever was invalidated
 // meanwhile.
-func (t *Typed[K, V]) decodeLoaded(ctx context.Context, s *scratch[K], made bool) (v V, err error) {
-	payload, err := t.checkLoaded(ctx, s.key, s.value, made)
+func (t *Typed[K, V]) decodeLoaded(ctx context.Context, s *scratch[K], made bool, came Outcome) (v V, err error) {
+	payload, err := t.checkLoaded(ctx, s.key, s.value, made, came)
 	if err != nil {
 		return v, err
 	}
@@ -343,14 +343,17 @@ func (t *Typed[K, V]) check(ctx context.Context, key, stored []byte) (payload []
 }
 
 // checkLoaded is check of what a load gave its caller. With a shared tier a load may also find
-// what another process has loaded: that is not made here.
-func (t *Typed[K, V]) checkLoaded(ctx context.Context, key, stored []byte, made bool) (payload []byte, err error) {
+// what another process has loaded: that is not made here. A stale answer may have a tag that has expired.
+func (t *Typed[K, V]) checkLoaded(ctx context.Context, key, stored []byte, made bool, came Outcome) (payload []byte, err error) {
 	payload, ok := t.cut(stored)
 	if !ok {
 		var tags typed.Head
 		if tags, payload, ok = t.cutTags(stored); ok && !made {
 			err = t.cfg.c.checkTags(ctx, tags, key, stored)
 		}
+	}
+	if err == errTagExpired && came == OutcomeStale {
+		err = nil
 	}
 	if err == nil && !ok {
 		err = t.mismatch(ctx, key, stored, true)

@@ -113,7 +113,7 @@ func (t *Typed[K, V]) load(ctx context.Context, key K, load TypedLoadFunc[K, V],
 			return e, failed
 		}
 		var unread error
-		if e.Value, unread = t.decodeLoaded(ctx, s, l.made(s.key)); unread == nil {
+		if e.Value, unread = t.decodeLoaded(ctx, s, l.made(s.key), e.Outcome); unread == nil {
 			return e, nil
 		}
 		err = unreadable(unread)
@@ -210,7 +210,7 @@ func (t *Typed[K, V]) Refresh(ctx context.Context, key K, load TypedLoadFunc[K, 
 	if len(s.value) == 0 {
 		return v, err
 	}
-	v, unread := t.decodeLoaded(ctx, s, true)
+	v, unread := t.decodeLoaded(ctx, s, true, OutcomeLoaded)
 	if unread != nil {
 		return v, errors.Join(err, unreadable(unread))
 	}
@@ -279,7 +279,7 @@ func (t *Typed[K, V]) loadMissing(ctx context.Context, b *TypedBatch[V], keys []
 				continue
 			}
 			var v V
-			payload, unread := t.checkLoaded(ctx, raw[n], stored, l.made(raw[n]))
+			payload, unread := t.checkLoaded(ctx, raw[n], stored, l.made(raw[n]), b.found[i].came)
 			if unread == nil {
 				v, unread = t.decodePayload(ctx, raw[n], stored, payload, true)
 			}

@@ -39,12 +39,15 @@ func (t *Typed[K, V]) InvalidateTag(ctx context.Context, tag string) error {
 // afterwards is fresh. Typed caches of the namespace, and tags of one place, share a moment: those
 // that expire tags are to have the same options.
 //
-// With a shared tier it fails, with an error that wraps errors.ErrUnsupported.
-func (t *Typed[K, V]) ExpireTag(_ context.Context, tag string) error {
+// With a shared tier it does so for every process, in others within the tier's bound, and fails as
+// InvalidateTag does. There each call counts by itself, of a place the last eight: values that
+// were made stale before these are obsolete. So they are, too, once the server has lost the tag's
+// number, and for processes of a version without this.
+func (t *Typed[K, V]) ExpireTag(ctx context.Context, tag string) error {
 	if err := t.checkTag("ExpireTag", tag); err != nil {
 		return err
 	}
-	return t.cfg.c.typed.tags.Expire(t.space.Label, tag, t.cfg.loads.Config().Grace())
+	return t.cfg.c.typed.tags.Expire(ctx, t.space.Label, tag, t.cfg.loads.Config().Grace())
 }
 
 // checkTag is why a call cannot change a tag.
@@ -193,7 +196,11 @@ func (t *Typed[K, V]) renewed(ctx context.Context, stored []byte) []byte {
 	if !ok || !tagged || l.c != t.cfg.c || t.cfg.c.typed.tags.Check(ctx, tags) != typed.ErrExpired {
 		return stored
 	}
-	return append(t.cfg.c.typed.tags.Renew(make([]byte, 0, len(stored)), l.begun, tags), value...)
+	head, err := t.cfg.c.typed.tags.Renew(ctx, make([]byte, 0, len(stored)), l.begun, tags)
+	if err != nil { // it is not known whether it expired again
+		return stored
+	}
+	return append(head, value...)
 }
 
 // beginLoadTags is called before a loader is, with its context.

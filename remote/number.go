@@ -2,6 +2,8 @@ package remote
 
 import (
 	"context"
+	"encoding/binary"
+	"errors"
 	"slices"
 	"time"
 
@@ -10,50 +12,101 @@ import (
 	"github.com/redis/rueidis"
 )
 
-// A number is the version of an envelope without a value. The server keeps it for numberLife, and
-// longer while a process uses it; one that was lost is another one then, so that what bears the
+// A number is the version of an envelope, whose value is the former numbers: 16 bytes each, the
+// number and since when it is one, in milliseconds of Unix time. The server keeps it for numberLife,
+// and longer while a process uses it; one that was lost is another one then, so that what bears the
 // number from before is worthless.
 const (
 	numberLife = 28 * 24 * time.Hour
 	numberWorn = 24 * time.Hour // after which its life is renewed, as the server announces that to all
+
+	formerLen = 16
+	numberLen = entry.Len + formerLen*shared.MaxFormer // at most
 )
 
 // Number is the number under an id. If there is none, or something else, it gets a random one.
-func (t *sharedTier) Number(ctx context.Context, id shared.ID, renew bool) (number uint64, stamp shared.Stamp, err error) {
+func (t *sharedTier) Number(ctx context.Context, id shared.ID, renew bool) (n shared.NumberState, stamp shared.Stamp, err error) {
+	return t.numberOf(ctx, id, func(w *wire, name string) (shared.NumberState, error) {
+		if renew {
+			return t.setNumber(ctx, w, name)
+		}
+		return t.readNumber(ctx, w, name)
+	})
+}
+
+// ExpireNumber replaces the number by comparing. A number that changes meanwhile has gone after the
+// call began: values that note it are stale or obsolete then.
+func (t *sharedTier) ExpireNumber(ctx context.Context, id shared.ID, now int64) (n shared.NumberState, stamp shared.Stamp, err error) {
+	return t.numberOf(ctx, id, func(w *wire, name string) (shared.NumberState, error) {
+		old, err := t.readNumber(ctx, w, name)
+		if err != nil {
+			return old, err
+		}
+		t.count.writes.Add(1)
+		n := old.Expired(uint64(entry.NewVersion()), now)
+		err = w.replace(ctx, name, shared.Expect{Version: shared.Version(old.Value)}, t.numberEnvelope(n), numberLife)
+		if errors.Is(err, shared.ErrChanged) {
+			return t.readNumber(ctx, w, name)
+		}
+		return n, err
+	})
+}
+
+// numberOf calls f with the wire to the server of an id's number.
+func (t *sharedTier) numberOf(ctx context.Context, id shared.ID, f func(w *wire, name string) (shared.NumberState, error)) (n shared.NumberState, stamp shared.Stamp, err error) {
 	name := t.names.Number(id)
 	err = t.askOwner(ctx, name, func(w *wire, slot int) error {
 		stamp = w.stamp(slot)
-		number, err = t.numberFrom(ctx, w, name, renew)
+		n, err = f(w, name)
 		return err
 	})
-	return number, stamp, err
+	return n, stamp, err
 }
 
-func (t *sharedTier) numberFrom(ctx context.Context, w *wire, name string, renew bool) (uint64, error) {
-	if renew {
-		return t.setNumber(ctx, w, name)
-	}
+func (t *sharedTier) readNumber(ctx context.Context, w *wire, name string) (shared.NumberState, error) {
 	t.count.reads.Add(1)
-	results := w.doMulti(ctx, setCommand(name, marker(0, entry.NewVersion()), numberLife, "NX"), getRange(name, 0, entry.Len))
+	results := w.doMulti(ctx, setCommand(name, marker(0, entry.NewVersion()), numberLife, "NX"), getRange(name, 0, numberLen))
 	b, err := t.answer(&results[1])
 	if err != nil && !isServerError(err, "WRONGTYPE") {
-		return 0, w.serverError(err)
+		return shared.NumberState{}, w.serverError(err)
 	}
 	if h, _ := entry.Parse(b); h.Version != 0 {
-		return uint64(h.Version), nil
+		return t.parseNumber(h, b), nil
 	}
 	if err == nil && len(b) == 0 { // it could not be set
-		return 0, w.serverError(results[0].Error())
+		return shared.NumberState{}, w.serverError(results[0].Error())
 	}
 	t.count.foreign.Add(1)
 	return t.setNumber(ctx, w, name)
 }
 
 // setNumber gives an id another number.
-func (t *sharedTier) setNumber(ctx context.Context, w *wire, name string) (uint64, error) {
+func (t *sharedTier) setNumber(ctx context.Context, w *wire, name string) (shared.NumberState, error) {
 	t.count.writes.Add(1)
 	n := entry.NewVersion()
-	return uint64(n), w.serverError(w.do(ctx, setCommand(name, marker(0, n), numberLife)).Error())
+	return shared.NumberState{Value: uint64(n)}, w.serverError(w.do(ctx, setCommand(name, marker(0, n), numberLife)).Error())
+}
+
+// numberEnvelope is a number as it lies on the server.
+func (t *sharedTier) numberEnvelope(n shared.NumberState) string {
+	former := make([]byte, 0, formerLen*shared.MaxFormer)
+	for _, f := range n.Former {
+		former = binary.LittleEndian.AppendUint64(former, f.Value)
+		former = binary.LittleEndian.AppendUint64(former, uint64(f.Since+t.unixOffset.Load()))
+	}
+	return rueidis.BinaryString(entry.Append(nil, entry.Header{Version: shared.Version(n.Value)}, former))
+}
+
+// parseNumber is the number of an envelope with this header. One that is not whole has no former
+// ones.
+func (t *sharedTier) parseNumber(h entry.Header, envelope []byte) shared.NumberState {
+	n := shared.NumberState{Value: uint64(h.Version)}
+	_, former, _ := entry.Open(envelope)
+	for ; len(former) >= formerLen && len(n.Former) < shared.MaxFormer; former = former[formerLen:] {
+		since := int64(binary.LittleEndian.Uint64(former[8:])) - t.unixOffset.Load()
+		n.Former = append(n.Former, shared.FormerNumber{Value: binary.LittleEndian.Uint64(former), Since: max(since, 1)})
+	}
+	return n
 }
 
 // touchNumbers reads numbers on the server, which is announced to no process, and renews the life of
@@ -64,7 +117,7 @@ func (t *sharedTier) touchNumbers(ids []shared.ID) {
 		for part := range slices.Chunk(group, maxBatch/2) {
 			var cmds []rueidis.Completed
 			for _, it := range part {
-				cmds = append(cmds, getRange(name(it.i), 0, entry.Len), command("PTTL", name(it.i)))
+				cmds = append(cmds, getRange(name(it.i), 0, numberLen), command("PTTL", name(it.i)))
 			}
 			results := w.doMulti(t.dialing, cmds...)
 			for j, it := range part {
@@ -72,7 +125,7 @@ func (t *sharedTier) touchNumbers(ids []shared.ID) {
 				h, _ := entry.Parse(b)
 				left, err := results[2*j+1].AsInt64()
 				if err == nil && h.Version != 0 && left < (numberLife-numberWorn).Milliseconds() {
-					_ = w.replace(t.dialing, name(it.i), shared.Expect{Version: h.Version}, marker(0, h.Version), numberLife)
+					_ = w.replace(t.dialing, name(it.i), shared.Expect{Version: h.Version}, string(b), numberLife)
 				}
 			}
 		}

@@ -3,8 +3,10 @@ package remote
 import (
 	"context"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -19,7 +21,67 @@ func (o opened) mustNumber(t *testing.T, id shared.ID, renew bool) uint64 {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return n.Value
+}
+
+// mustExpire is the state of an id after its number has expired at a moment.
+func (o opened) mustExpire(t *testing.T, id shared.ID, now int64) shared.NumberState {
+	t.Helper()
+	n, stamp, err := o.ExpireNumber(t.Context(), id, now)
+	if err != nil || stamp == 0 {
+		t.Fatal(err, stamp)
+	}
 	return n
+}
+
+// Numbers that have expired are remembered, the last ones, with their moments, and are announced; a
+// renewal forgets them.
+func TestExpireNumber(t *testing.T) {
+	s := servertest.Start(t, servertest.Options{})
+	a, b := open(t, Options{}, s.Addr), open(t, Options{}, s.Addr)
+	a.trusted(t)
+	b.trusted(t)
+	id := shared.ID{1}
+	var numbers []uint64
+	for i := range shared.MaxFormer + 3 {
+		numbers = append(numbers, a.mustNumber(t, id, false))
+		told := b.store.numbers[id]
+		n := a.mustExpire(t, id, int64(1000+i))
+		b.store.wait(t, "of the expiry", func() bool { return b.store.numbers[id] > told })
+		got, _, err := b.Number(t.Context(), id, false)
+		if err != nil || got.Value != n.Value || n.Value == numbers[i] || len(got.Former) != min(i+1, shared.MaxFormer) {
+			t.Fatalf("%+v, %v: want %+v", got, err, n)
+		}
+		for j, f := range got.Former {
+			want := shared.FormerNumber{Value: numbers[i-j], Since: int64(1000 + i - j)}
+			f.Since += b.unixOffset.Load() - a.unixOffset.Load()
+			if f != want || n.Former[j] != want {
+				t.Errorf("expiry %d: %+v and %+v: want %+v", i, f, n.Former[j], want)
+			}
+		}
+	}
+	a.mustNumber(t, id, true)
+	if n, _, err := b.Number(t.Context(), id, false); err != nil || len(n.Former) != 0 {
+		t.Errorf("%+v, %v after a renewal", n, err)
+	}
+}
+
+// A number that is renewed while another process has it expire keeps none from before: an
+// invalidated tag is not made stale.
+func TestExpireNumberDuringRenewal(t *testing.T) {
+	s := servertest.Start(t, servertest.Options{})
+	a, b := open(t, Options{}, s.Addr), open(t, Options{}, s.Addr)
+	id := shared.ID{1}
+	for range 100 {
+		old := a.mustNumber(t, id, false)
+		var both sync.WaitGroup
+		both.Go(func() { a.mustExpire(t, id, 1000) })
+		both.Go(func() { b.mustNumber(t, id, true) })
+		both.Wait()
+		if n, _, err := a.Number(t.Context(), id, false); err != nil || n.Value == old || n.StaleSince(old) != 0 {
+			t.Fatalf("%+v, %v: %d was renewed", n, err, old)
+		}
+	}
 }
 
 // A number that is used stays on a server that evicts, though all its answers are local.
@@ -57,14 +119,16 @@ func TestLivesOfNumbers(t *testing.T) {
 		a, b := open(t, Options{}, s.Addr), open(t, Options{}, s.Addr)
 		b.trusted(t)
 		id := shared.ID{1}
-		n := a.mustNumber(t, id, renew)
+		a.mustNumber(t, id, renew)
 		b.store.wait(t, "of the number", func() bool { return b.store.numbers[id] == 1 })
+		n := a.mustExpire(t, id, 1000)
+		b.store.wait(t, "of the expiry", func() bool { return b.store.numbers[id] == 2 })
 		left := func() time.Duration { return time.Duration(s.Do("PTTL", a.names.Number(id)).Int) * time.Millisecond }
 		if l := left(); l <= numberLife-time.Hour || l > numberLife {
 			t.Fatalf("it lives for %v", l)
 		}
 		a.touchNumbers(slices.Repeat([]shared.ID{id}, 2*maxBatch)) // more than one request takes
-		if told := b.store.numbers[id]; told != 1 {
+		if told := b.store.numbers[id]; told != 2 {
 			t.Errorf("a look was announced")
 		}
 		s.Do("PEXPIRE", a.names.Number(id), millis(numberLife-numberWorn-time.Second))
@@ -72,8 +136,8 @@ func TestLivesOfNumbers(t *testing.T) {
 		if l := left(); l <= numberLife-time.Hour || l > numberLife {
 			t.Errorf("it lives for %v after a renewal", l)
 		}
-		if again := b.mustNumber(t, id, false); again != n {
-			t.Errorf("%d after the renewal of the life of %d", again, n)
+		if again, _, err := a.Number(t.Context(), id, false); err != nil || !reflect.DeepEqual(again, n) {
+			t.Errorf("%v, %v after the renewal of the life of %v", again, err, n)
 		}
 	}
 }

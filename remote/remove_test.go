@@ -90,8 +90,8 @@ func TestFailedRemovalIsNotDoneLater(t *testing.T) {
 	if got, _ := a.get(t, "k"); got != "written since, and acknowledged" {
 		t.Errorf("%q: want what was written since", got)
 	}
-	if now, _, err := a.Number(t.Context(), id, false); err != nil || now != before {
-		t.Errorf("%d, %v: want the number %d", now, err, before)
+	if now, _, err := a.Number(t.Context(), id, false); err != nil || now.Value != before.Value {
+		t.Errorf("%v, %v: want the number %v", now, err, before)
 	}
 }
 

@@ -118,7 +118,7 @@ func (s *seam) Lease(ctx context.Context, dst []byte, q shared.Query) (shared.Ex
 	return e, f, err
 }
 
-func (s *seam) Number(ctx context.Context, id shared.ID, renew bool) (uint64, shared.Stamp, error) {
+func (s *seam) Number(ctx context.Context, id shared.ID, renew bool) (shared.NumberState, shared.Stamp, error) {
 	n, stamp, err := s.Tier.Number(ctx, id, renew)
 	s.at(numbered)
 	return n, stamp, err

@@ -274,8 +274,8 @@ func TestClear(t *testing.T) {
 	}
 	a.missing(t, "7")
 	b.get(t, "k")
-	if again, _, err := a.Number(t.Context(), shared.ID{1}, false); err != nil || again != number {
-		t.Errorf("%d, %v: want the number to stay %d", again, err, number)
+	if again, _, err := a.Number(t.Context(), shared.ID{1}, false); err != nil || again.Value != number.Value {
+		t.Errorf("%v, %v: want the number to stay %v", again, err, number)
 	}
 	if n := s.Do("DBSIZE"); fmt.Sprint(n) == "" {
 		t.Error("no size")
@@ -346,10 +346,10 @@ func TestNumbers(t *testing.T) {
 	number := func(o opened, renew bool) uint64 {
 		t.Helper()
 		n, stamp, err := o.Number(t.Context(), id, renew)
-		if err != nil || n == 0 || stamp == 0 {
-			t.Fatalf("%d, %x, %v", n, stamp, err)
+		if err != nil || n.Value == 0 || stamp == 0 {
+			t.Fatalf("%v, %x, %v", n, stamp, err)
 		}
-		return n
+		return n.Value
 	}
 	first := number(a, false)
 	if n := number(b, false); n != first || number(a, false) != first {

@@ -82,6 +82,7 @@ func (s *Fleet) answerForLoad(ctx context.Context, w *watch.Watch, key []byte, h
 		asked = true
 	}
 	a.is(&have, s.local.Now())
+	s.judge(key, &a)
 	if a.State == local.Negative && s.local.IsNegativeObsolete(a.Value) {
 		a.State = local.Miss
 	}
@@ -127,7 +128,7 @@ func (s *Fleet) lease(ctx context.Context, w *watch.Watch, key []byte, have *loc
 	case f != nil:
 		found := s.storeFound(w, ev, 0, &localCopy{}, key, f, call)
 		a.is(&found.localCopy, s.local.Now())
-		s.leaseObsolete(ctx, key, f.Version, a)
+		s.leaseOutdated(ctx, key, f.Version, a)
 	case have.state != local.Miss && expect.Version == have.version: // the latest
 	case have.state != local.Miss || !asked:
 		s.noteAbsent(w, ev, key, have)
@@ -135,15 +136,28 @@ func (s *Fleet) lease(ctx context.Context, w *watch.Watch, key []byte, have *loc
 	}
 }
 
-// leaseObsolete leases a key whose value in the shared tier is obsolete.
-func (s *Fleet) leaseObsolete(ctx context.Context, key []byte, version shared.Version, a *Asked) {
+// judge makes a fresh answer a stale one, and reports it, if that is known by its tags.
+func (s *Fleet) judge(key []byte, a *Asked) (stale bool) {
+	if a.State != local.Fresh {
+		return false
+	}
+	_, deadline, state := s.local.Judge(key, a.Value, a.Deadline, a.State)
+	if state != local.Stale {
+		return false
+	}
+	a.Deadline, a.State = deadline, state
+	return true
+}
+
+// leaseOutdated leases a key whose value in the shared tier is obsolete, or stale by its tags.
+func (s *Fleet) leaseOutdated(ctx context.Context, key []byte, version shared.Version, a *Asked) {
 	switch {
-	case a.State == local.Negative && s.local.IsNegativeObsolete(a.Value):
-	case a.State != local.Negative && s.local.IsObsolete(key, a.Value):
-	default:
+	case a.State == local.Negative && s.local.IsNegativeObsolete(a.Value),
+		a.State != local.Negative && s.local.IsObsolete(key, a.Value):
+		a.is(&localCopy{}, 0)
+	case !s.judge(key, a):
 		return
 	}
-	a.is(&localCopy{}, 0)
 	if a.Lease.Held() || a.Leased {
 		return
 	}

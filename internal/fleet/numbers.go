@@ -104,7 +104,9 @@ func (n *Numbers) Get(ctx context.Context, id registry.ID) (*shared.Number, erro
 
 // Ask fetches the number of an id from the tier, whatever copy there is.
 func (n *Numbers) Ask(ctx context.Context, id registry.ID) (*shared.Number, error) {
-	return n.ask(ctx, id, false)
+	return n.request(ctx, id, false, func() (shared.NumberState, shared.Stamp, error) {
+		return n.tier.Number(ctx, shared.ID(id), false)
+	})
 }
 
 // AskShared is Ask that shares a request with other callers if that began at since or later.
@@ -117,23 +119,39 @@ func (n *Numbers) EndAlone() { n.trust.EndAlone() }
 
 // Renew gives an id another number. With an error it may have one, or get it yet.
 func (n *Numbers) Renew(ctx context.Context, id registry.ID) (*shared.Number, error) {
+	return n.change(ctx, id, func() (shared.NumberState, shared.Stamp, error) {
+		return n.tier.Number(ctx, shared.ID(id), true)
+	})
+}
+
+// Expire is Renew after which values that note the number before are stale since now.
+func (n *Numbers) Expire(ctx context.Context, id registry.ID, now int64) (*shared.Number, error) {
+	return n.change(ctx, id, func() (shared.NumberState, shared.Stamp, error) {
+		return n.tier.ExpireNumber(ctx, shared.ID(id), now)
+	})
+}
+
+// numberCall is a call of the tier.
+type numberCall func() (shared.NumberState, shared.Stamp, error)
+
+func (n *Numbers) change(ctx context.Context, id registry.ID, call numberCall) (*shared.Number, error) {
 	n.Invalidate(id)
-	c, err := n.ask(ctx, id, true)
+	c, err := n.request(ctx, id, true, call)
 	if err != nil {
 		n.Invalidate(id)
 	}
 	return c, err
 }
 
-func (n *Numbers) ask(ctx context.Context, id registry.ID, renew bool) (*shared.Number, error) {
+func (n *Numbers) request(ctx context.Context, id registry.ID, renewed bool, call numberCall) (*shared.Number, error) {
 	set := n.set(id)
 	before := set.changed.Load()
-	value, stamp, err := n.tier.Number(ctx, shared.ID(id), renew)
+	state, stamp, err := call()
 	if err != nil {
 		return nil, n.error(ctx, err)
 	}
-	c := &shared.Number{ID: shared.ID(id), Value: value, Stamp: stamp}
-	n.keep(set, c, before, renew)
+	c := &shared.Number{ID: shared.ID(id), NumberState: state, Stamp: stamp}
+	n.keep(set, c, before, renewed)
 	return c, nil
 }
 

@@ -46,6 +46,9 @@ func isPastGrace(since, now int64, grace *atomic.Int64) bool {
 	return since+grace.Load() <= now || since-apart > now
 }
 
+// IsPastGrace reports whether a value that is stale since a moment is no answer any more.
+func (s *Store) IsPastGrace(since int64) bool { return isPastGrace(since, s.now(), s.grace) }
+
 // judge reports whether a record with this value is obsolete, and otherwise since when it is stale, whatever
 // its deadline: 0 if it is not.
 func (s *Store) judge(key, value []byte) (obsolete bool, since int64) {

@@ -152,6 +152,11 @@ func (s *Store) wanted(dst, key, found []byte, deadline int64, state State) ([]b
 	return found, deadline, state
 }
 
+// Judge is Peek of a value that was found elsewhere.
+func (s *Store) Judge(key, value []byte, deadline int64, state State) (v []byte, until int64, now State) {
+	return s.wanted(nil, key, value, deadline, state)
+}
+
 // PeekRAM is Peek of RAM alone: it waits for no disk.
 func (s *Store) PeekRAM(hash uint64, dst, key []byte) (v []byte, deadline int64, state State) {
 	v, deadline, ok := s.RAM.PeekStale(hash, dst, key)

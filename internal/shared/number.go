@@ -4,8 +4,8 @@ import "sync/atomic"
 
 // Number is what the local tiers know of a number: a copy of it, of one moment.
 type Number struct {
-	ID    ID
-	Value uint64
+	ID ID
+	NumberState
 	Stamp Stamp  // of the epoch from before the request
 	Kept  uint64 // the moment at which it was kept, by the count of who keeps it
 

@@ -112,7 +112,10 @@ type Tier interface {
 	// Before it returns, Local got each change that an earlier answer has shown; and before
 	// a write of a tier with one slot returns, each that some process knew when the write
 	// began.
-	Number(ctx context.Context, id ID, renew bool) (number uint64, stamp Stamp, err error)
+	Number(ctx context.Context, id ID, renew bool) (NumberState, Stamp, error)
+	// ExpireNumber gives an id another number, too, and remembers the one before as expired since
+	// now, in the store's time. One that changes meanwhile need not be remembered.
+	ExpireNumber(ctx context.Context, id ID, now int64) (NumberState, Stamp, error)
 
 	Policy() Policy
 	// Stats adds the tier's own figures to a snapshot.

@@ -3,7 +3,6 @@ package typed
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"github.com/firncache/firn/internal/fleet"
 	"github.com/firncache/firn/internal/registry"
@@ -91,20 +90,26 @@ func (t *Tags) Invalidate(ctx context.Context, space, name string) error {
 }
 
 // Expire makes every value stale that has the tag; one that was made so grace ago, in milliseconds, or
-// earlier, is obsolete. It fails if the cache is closed, and with a shared tier.
-func (t *Tags) Expire(space, name string, grace int64) error {
+// earlier, is obsolete. It fails as Invalidate does.
+func (t *Tags) Expire(ctx context.Context, space, name string, grace int64) error {
+	id := registry.TagOf(space, name)
 	if t.numbers != nil {
-		return errExpireShared
+		t.numbers.EndAlone()
+		defer t.numbers.EndAlone()
+		_, err := t.numbers.Expire(ctx, id.SharedPlace(), t.store.Now())
+		return err
 	}
-	return t.store.ExpireTag(registry.TagOf(space, name), grace)
+	return t.store.ExpireTag(id, grace)
 }
 
-// errExpireShared is the error of Expire: values note numbers there, and these have no order.
-var errExpireShared = fmt.Errorf("firn: ExpireTag with Options.Shared: %w: want InvalidateTag", errors.ErrUnsupported)
-
-// Renew is the head of a value with the same tags that was made after a moment: without a shared tier.
-func (t *Tags) Renew(dst []byte, begun Begun, h Head) []byte {
-	return t.store.RenewNote(append(dst, h[:noteAt]...), begun.clock, h.note())
+// Renew is the head of a value with the same tags that was made after a moment. It fails as Append
+// does.
+func (t *Tags) Renew(ctx context.Context, dst []byte, begun Begun, h Head) ([]byte, error) {
+	if t.numbers == nil {
+		return t.store.RenewNote(append(dst, h[:noteAt]...), begun.clock, h.note()), nil
+	}
+	places := placesOf(h)
+	return t.appendPlaces(ctx, dst, &begun.moment, places.ids[:places.n])
 }
 
 // Hold reports whether no tag was invalidated, or expired, since the value was made. With a shared tier it
@@ -144,8 +149,10 @@ func (t *Tags) Use() {
 	judge := t.store.NoteJudge()
 	if n := t.numbers; n != nil {
 		t.store.SetObsolete(func(_, head []byte) (obsolete bool, since int64) {
-			h, _, ok := CutTags(head)
-			return ok && obsoleteShared(n, h), 0
+			if h, _, ok := CutTags(head); ok {
+				return judgeShared(n, h)
+			}
+			return false, 0
 		}, func(value []byte) bool {
 			h, _, ok := CutTags(value)
 			return ok && !holdShared(n, h)

@@ -99,4 +99,57 @@ var remotes = []mutation{{
 	file:  "internal/fleet/read.go",
 	old:   " && !s.local.HasSSD()",
 	pkg:   "./internal/store", test: "TestCopiesBetweenTiersAreCheckedOnce",
+}, {
+	guard: "of an invalidated and an expired tag the former counts",
+	file:  "internal/typed/shared_tags.go",
+	old:   "if err == ErrExpired { // unless another tag was invalidated",
+	new:   "if expired.Load() {\n\t\t\treturn nil\n\t\t}\n\t\tif err == ErrExpired || err == ErrObsolete {",
+	pkg:   "./internal/tests/shared", test: "TestSharedExpireAndInvalidate",
+}, {
+	guard: "a number that was renewed is none that has expired",
+	file:  "internal/typed/shared_tags.go",
+	old:   "if since := c.StaleSince(number); since != 0 && !t.store.IsPastGrace(since) {",
+	new:   "if since := c.StaleSince(number); true || since != 0 {",
+	pkg:   "./internal/tests/shared", test: "TestSharedExpireAndInvalidate",
+}, {
+	guard: "an expired number is past its grace one day, over a shared tier",
+	file:  "internal/typed/shared_tags.go",
+	old:   "since != 0 && !t.store.IsPastGrace(since) {",
+	new:   "since != 0 {",
+	pkg:   "./internal/tests/shared", test: "TestSharedExpireTag",
+}, {
+	guard: "the secret is known when a value is judged that has expired",
+	file:  "internal/typed/shared_tags.go",
+	old:   "\t_, err := t.numbers.GetToRead(ctx, secretID, t.numbers.Find(secretID))\n",
+	new:   "\tvar err error\n",
+	pkg:   "./internal/tests/shared", test: "TestSharedExpireTag",
+}, {
+	guard: "a copy whose tag has expired is stale",
+	file:  "internal/fleet/load.go",
+	old:   "\ts.judge(key, &a)\n",
+	pkg:   "./internal/tests/shared", test: "TestSharedExpireTag",
+}, {
+	guard: "a value of the shared tier whose tag has expired is leased, to be loaded",
+	file:  "internal/fleet/load.go",
+	old:   "case !s.judge(key, a):",
+	new:   "default:",
+	pkg:   "./internal/tests/shared", test: "TestSharedExpireTag",
+}, {
+	guard: "a stale answer may have a tag that has expired",
+	file:  "typed.go",
+	old:   "if err == errTagExpired && came == OutcomeStale {",
+	new:   "if false {",
+	pkg:   "./internal/tests/shared", test: "TestSharedExpireTag",
+}, {
+	guard: "an expiry compares the number that it replaces",
+	file:  "remote/number.go",
+	old:   "err = w.replace(ctx, name, shared.Expect{Version: shared.Version(old.Value)}, t.numberEnvelope(n), numberLife)",
+	new:   "err = w.do(ctx, setCommand(name, t.numberEnvelope(n), numberLife)).Error()",
+	pkg:   "./remote", test: "TestExpireNumberDuringRenewal", racy: true,
+}, {
+	guard: "a number whose life is renewed keeps those before it",
+	file:  "remote/number.go",
+	old:   "shared.Expect{Version: h.Version}, string(b), numberLife)",
+	new:   "shared.Expect{Version: h.Version}, marker(0, h.Version), numberLife)",
+	pkg:   "./remote", test: "TestLivesOfNumbers",
 }}

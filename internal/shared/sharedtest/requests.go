@@ -240,15 +240,35 @@ func (t *Tier) Release(k []byte, leased shared.Expect) {
 	}
 }
 
-func (t *Tier) Number(ctx context.Context, id shared.ID, renew bool) (n uint64, stamp shared.Stamp, err error) {
+func (t *Tier) Number(ctx context.Context, id shared.ID, renew bool) (n shared.NumberState, stamp shared.Stamp, err error) {
+	return t.number(ctx, id, func(old shared.NumberState) shared.NumberState {
+		if old.Value != 0 && !renew {
+			return old
+		}
+		return shared.NumberState{Value: newNumber()}
+	})
+}
+
+func (t *Tier) ExpireNumber(ctx context.Context, id shared.ID, now int64) (n shared.NumberState, stamp shared.Stamp, err error) {
+	return t.number(ctx, id, func(old shared.NumberState) shared.NumberState {
+		if old.Value == 0 {
+			return shared.NumberState{Value: newNumber()}
+		}
+		return old.Expired(newNumber(), now)
+	})
+}
+
+func newNumber() uint64 { return 1 + rand.Uint64N(1<<63) }
+
+// number has change make the state of an id another.
+func (t *Tier) number(ctx context.Context, id shared.ID, change func(shared.NumberState) shared.NumberState) (n shared.NumberState, stamp shared.Stamp, err error) {
 	stamp = t.present().Stamp(0)
 	err = t.request(ctx, "Number", string(id[:]), func() {
-		if n = t.server.numbers[id]; n != 0 && !renew {
-			return
+		old := t.server.numbers[id]
+		if n = change(old); n.Value != old.Value {
+			t.server.numbers[id] = n
+			t.server.push(push{number: true, id: id})
 		}
-		n = 1 + rand.Uint64N(1<<63)
-		t.server.numbers[id] = n
-		t.server.push(push{number: true, id: id})
 	})
 	return n, stamp, err
 }

@@ -21,7 +21,7 @@ type Server struct {
 
 	mu      sync.Mutex
 	entries map[string]*entry
-	numbers map[shared.ID]uint64
+	numbers map[shared.ID]shared.NumberState
 	tiers   []*Tier
 	settled sync.Cond // of mu: a tier has delivered a push
 	author  *Tier     // who made the request that is being served; nil: none that is connected
@@ -55,7 +55,7 @@ type beside struct {
 
 // NewServer returns an empty server with leases.
 func NewServer() *Server {
-	s := &Server{Leases: true, entries: map[string]*entry{}, numbers: map[shared.ID]uint64{}}
+	s := &Server{Leases: true, entries: map[string]*entry{}, numbers: map[shared.ID]shared.NumberState{}}
 	s.settled.L = &s.mu
 	return s
 }

@@ -203,14 +203,3 @@ func TestSharedTagUnavailable(t *testing.T) {
 	}
 	a.want("k", "1")
 }
-
-// Tags do not expire over a shared tier, and the value stays as it is.
-func TestSharedExpireTag(t *testing.T) {
-	_, a, b := two(t)
-	a.set("k", "1", "t")
-	if err := a.ExpireTag(t.Context(), "t"); !errors.Is(err, errors.ErrUnsupported) {
-		t.Errorf("ExpireTag: %v", err)
-	}
-	a.want("k", "1")
-	b.want("k", "1")
-}

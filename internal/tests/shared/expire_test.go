@@ -1,0 +1,224 @@
+package shared
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/firncache/firn"
+	"github.com/firncache/firn/internal/shared"
+	"github.com/firncache/firn/internal/shared/sharedtest"
+	"github.com/firncache/firn/internal/tests/harness"
+)
+
+var errSource = errors.New("the source is down")
+
+func down(context.Context, string) (string, error) { return "", errSource }
+
+// inFleet runs a test in a bubble with processes whose loads that fail have old values for an hour.
+func inFleet(t *testing.T, processes int, test func(t *testing.T, server *sharedtest.Server, all []*process)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		server := sharedtest.NewServer()
+		var all []*process
+		for range processes {
+			all = append(all, staleProcess(t, server))
+		}
+		test(t, server, all)
+	})
+}
+
+func staleProcess(t *testing.T, server *sharedtest.Server) *process {
+	t.Helper()
+	p := &process{t: t, tier: server.Tier()}
+	p.c = harness.Open(t, firn.Options{RAMBytes: 1 << 20, Shared: p.tier, Clock: time.Now})
+	p.Typed = typedShared(t, p.c, firn.TypedOptions[string, string]{
+		Loading: firn.LoadingOptions{StaleIfError: time.Hour, RetryAfter: time.Millisecond},
+	})
+	return p
+}
+
+func (p *process) expire(tag string) {
+	p.t.Helper()
+	harness.Must(p.t, p.ExpireTag(p.t.Context(), tag))
+}
+
+// wantStale demands a stale answer while the source is down, or the source's error where it is empty.
+func (p *process) wantStale(when, key, value string) {
+	p.t.Helper()
+	time.Sleep(2 * time.Millisecond) // beyond RetryAfter
+	v, outcome, err := p.GetOrLoadOutcome(key)
+	switch {
+	case value == "" && err != errSource:
+		p.t.Errorf("%s: %q, %v, %v of a source that is down", when, v, outcome, err)
+	case value != "" && (v != value || err != nil || outcome != firn.OutcomeStale):
+		p.t.Errorf("%s: %q, %v, %v of a source that is down: want %q, stale", when, v, outcome, err, value)
+	}
+}
+
+// GetOrLoadOutcome loads from a source that is down.
+func (p *process) GetOrLoadOutcome(key string) (string, firn.Outcome, error) {
+	e, err := p.GetOrLoadEntry(p.t.Context(), key, down)
+	return e.Value, e.Outcome, err
+}
+
+// A tag that one process lets expire is expired for all: no read finds its values, also in a process
+// that has none of them yet, and while the source is down loads give them for as long as
+// StaleIfError says. A load makes them new for all.
+func TestSharedExpireTag(t *testing.T) {
+	for name, ttl := range map[string]time.Duration{"Forever": firn.Forever, "a day": 24 * time.Hour} {
+		t.Run(name, func(t *testing.T) {
+			inFleet(t, 2, func(t *testing.T, server *sharedtest.Server, all []*process) {
+				a, b := all[0], all[1]
+				harness.Must(t, a.SetWith(t.Context(), "k", "1", firn.SetOptions{TTL: ttl, Tags: []string{"s", "t"}}))
+				harness.Must(t, a.SetWith(t.Context(), "late", "1", firn.SetOptions{TTL: ttl, Tags: []string{"t"}}))
+				a.set("other", "1", "s")
+				b.want("k", "1")
+				b.expire("t")
+				all = append(all, staleProcess(t, server))
+				for i, p := range all {
+					p.want("k", "")
+					p.want("other", "1")
+					p.wantStale(fmt.Sprintf("at once, process %d", i), "k", "1")
+					p.want("k", "")
+				}
+				time.Sleep(59 * time.Minute)
+				for i, p := range all {
+					p.wantStale(fmt.Sprintf("after 59 minutes, process %d", i), "k", "1")
+				}
+				time.Sleep(10 * time.Second) // beyond RetryAfter
+				v, err := all[2].GetOrLoad(t.Context(), "k", func(ctx context.Context, _ string) (string, error) {
+					return "2", firn.SetLoadTags(ctx, "s", "t")
+				})
+				if v != "2" || err != nil {
+					t.Errorf("%q, %v of the source", v, err)
+				}
+				for _, p := range all {
+					p.want("k", "2")
+				}
+				time.Sleep(time.Minute)
+				for i, p := range all {
+					p.wantStale(fmt.Sprintf("after an hour, process %d", i), "late", "")
+				}
+			})
+		})
+	}
+}
+
+// Each of the last expiries counts from its own moment: a later one does not give back what was over.
+func TestSharedExpireTagAgain(t *testing.T) {
+	inFleet(t, 2, func(t *testing.T, _ *sharedtest.Server, all []*process) {
+		a, b := all[0], all[1]
+		a.set("old", "1", "t")
+		a.expire("t")
+		time.Sleep(40 * time.Minute)
+		b.set("new", "2", "t")
+		b.expire("t")
+		for _, p := range all {
+			p.wantStale("twice", "old", "1")
+			p.wantStale("once", "new", "2")
+		}
+		time.Sleep(30 * time.Minute)
+		for _, p := range all {
+			p.wantStale("for more than an hour", "old", "")
+			p.wantStale("for less than an hour", "new", "2")
+		}
+		for range shared.MaxFormer {
+			b.expire("t")
+		}
+		for _, p := range all {
+			p.wantStale("by more expiries than are remembered", "new", "")
+		}
+	})
+}
+
+// What is invalidated is not stale, whichever of its tags, and whatever has expired before and after.
+func TestSharedExpireAndInvalidate(t *testing.T) {
+	for name, change := range map[string]func(a, b *process){
+		"before":      func(a, b *process) { harness.Must(a.t, a.InvalidateTag(a.t.Context(), "t")); b.expire("t") },
+		"after":       func(a, b *process) { a.expire("t"); harness.Must(b.t, b.InvalidateTag(b.t.Context(), "t")) },
+		"another tag": func(a, b *process) { a.expire("t"); harness.Must(b.t, b.InvalidateTag(b.t.Context(), "s")) },
+		"cleared":     func(a, b *process) { a.expire("t"); harness.Must(b.t, b.Clear(b.t.Context())) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			inFleet(t, 2, func(t *testing.T, _ *sharedtest.Server, all []*process) {
+				a, b := all[0], all[1]
+				a.set("k", "1", "s", "t")
+				b.want("k", "1")
+				change(a, b)
+				for _, p := range all {
+					p.wantStale("invalidated", "k", "")
+				}
+			})
+		})
+	}
+}
+
+// A number that the server has lost leaves nothing to be stale.
+func TestSharedExpireTagForgotten(t *testing.T) {
+	inFleet(t, 1, func(t *testing.T, server *sharedtest.Server, all []*process) {
+		a := all[0]
+		a.set("k", "1", "t")
+		a.expire("t")
+		a.wantStale("expired", "k", "1")
+		server.ForgetNumbers()
+		a.wantStale("forgotten", "k", "")
+		a.set("k", "2", "t")
+		server.ForgetNumbers()
+		a.expire("t")
+		a.wantStale("expired after it was forgotten", "k", "")
+	})
+}
+
+// A value that a load makes while its tag expires is stale, or is not kept; never fresh.
+func TestSharedExpireTagDuringLoad(t *testing.T) {
+	for name, early := range map[string]bool{"named before": true, "named after": false} {
+		t.Run(name, func(t *testing.T) {
+			inFleet(t, 2, func(t *testing.T, _ *sharedtest.Server, all []*process) {
+				a, b := all[0], all[1]
+				if loadThen(b, early, func() { a.expire("t") }) {
+					t.Error("a value from before is found")
+				}
+				b.want("k", "")
+				a.want("k", "")
+			})
+		})
+	}
+}
+
+// A loader that finds its value not modified makes the expired one new, for all.
+func TestSharedExpireTagNotModified(t *testing.T) {
+	inFleet(t, 2, func(t *testing.T, _ *sharedtest.Server, all []*process) {
+		a, b := all[0], all[1]
+		a.set("k", "1", "t", "u")
+		a.expire("t")
+		v, err := b.GetOrLoad(t.Context(), "k", func(ctx context.Context, _ string) (string, error) {
+			if old, ok := b.CachedValue(ctx); !ok || old != "1" {
+				t.Errorf("the loader sees %q, %v", old, ok)
+			}
+			return "", firn.ErrNotModified
+		})
+		if v != "1" || err != nil {
+			t.Errorf("%q, %v", v, err)
+		}
+		a.want("k", "1")
+		b.want("k", "1")
+	})
+}
+
+// A tag does not expire while the server is away, and the value stays.
+func TestSharedExpireTagAway(t *testing.T) {
+	inFleet(t, 1, func(t *testing.T, _ *sharedtest.Server, all []*process) {
+		a := all[0]
+		a.set("k", "1", "t")
+		a.tier.SetOnline(false)
+		if err := a.ExpireTag(t.Context(), "t"); !errors.Is(err, shared.ErrUnavailable) {
+			t.Errorf("%v: want it unavailable", err)
+		}
+		a.tier.SetOnline(true)
+		a.want("k", "1")
+	})
+}
