@@ -343,17 +343,20 @@ func (t *Typed[K, V]) check(ctx context.Context, key, stored []byte) (payload []
 }
 
 // checkLoaded is check of what a load gave its caller. With a shared tier a load may also find
-// what another process has loaded: that is not made here. A stale answer may have a tag that has expired.
+// what another process has loaded: that is not made here. A stale answer may have a tag that has
+// expired, and none that is known to be invalidated.
 func (t *Typed[K, V]) checkLoaded(ctx context.Context, key, stored []byte, made bool, came Outcome) (payload []byte, err error) {
 	payload, ok := t.cut(stored)
 	if !ok {
 		var tags typed.Head
-		if tags, payload, ok = t.cutTags(stored); ok && !made {
+		tags, payload, ok = t.cutTags(stored)
+		stale := came == OutcomeStale
+		if ok && (!made || stale && t.cfg.c.store.HasShared()) {
 			err = t.cfg.c.checkTags(ctx, tags, key, stored)
 		}
-	}
-	if err == errTagExpired && came == OutcomeStale {
-		err = nil
+		if stale && (err == errTagExpired || made && !errors.Is(err, errInvalidated)) {
+			err = nil
+		}
 	}
 	if err == nil && !ok {
 		err = t.mismatch(ctx, key, stored, true)

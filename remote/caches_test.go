@@ -1,6 +1,8 @@
 package remote_test
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"testing"
@@ -63,5 +65,56 @@ func TestTwoCaches(t *testing.T) {
 			}
 		}
 		before = now
+	}
+}
+
+// Three processes whose source goes down after a tag has expired go on with the old values, and have
+// the new one when it is back.
+func TestTagsExpireInAllCaches(t *testing.T) {
+	s := servertest.Start(t, servertest.Options{})
+	errSource, down := errors.New("the source is down"), true
+	var all []*firn.Typed[int, string]
+	for range 3 {
+		typed, err := firn.NewTyped(cache(t, s.Addr, remote.Options{}), "rows", firn.TypedOptions[int, string]{
+			Loading: firn.LoadingOptions{StaleIfError: time.Hour, RetryAfter: time.Nanosecond},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, typed)
+	}
+	load := func(ctx context.Context, key int) (string, error) {
+		if down {
+			return "", errSource
+		}
+		return "new", firn.SetLoadTags(ctx, "table")
+	}
+	if err := all[0].SetWith(t.Context(), 1, "old", firn.SetOptions{Tags: []string{"table"}}); err != nil {
+		t.Fatal(err)
+	}
+	if v, _ := all[1].Get(1); v != "old" { // the third has no copy
+		t.Fatalf("%q before", v)
+	}
+	if err := all[0].ExpireTag(t.Context(), "table"); err != nil {
+		t.Fatal(err)
+	}
+	for i, typed := range all {
+		e, err := typed.GetOrLoadEntry(t.Context(), 1, load)
+		for began := time.Now(); i > 0 && e.Outcome == firn.OutcomeHit && time.Since(began) < servertest.Patience; { // within the bound
+			e, err = typed.GetOrLoadEntry(t.Context(), 1, load)
+		}
+		if err != nil || e.Value != "old" || e.Outcome != firn.OutcomeStale {
+			t.Errorf("process %d: %q, %v, %v", i, e.Value, e.Outcome, err)
+		}
+	}
+	down = false
+	for i, typed := range all {
+		v, err := typed.GetOrLoad(t.Context(), 1, load)
+		for began := time.Now(); v != "new" && time.Since(began) < servertest.Patience; { // the pause after an error, and the bound
+			v, err = typed.GetOrLoad(t.Context(), 1, load)
+		}
+		if err != nil || v != "new" {
+			t.Errorf("process %d: %q, %v of a source that is back", i, v, err)
+		}
 	}
 }

@@ -102,21 +102,15 @@ var remotes = []mutation{{
 }, {
 	guard: "of an invalidated and an expired tag the former counts",
 	file:  "internal/typed/shared_tags.go",
-	old:   "if err == ErrExpired { // unless another tag was invalidated",
-	new:   "if expired.Load() {\n\t\t\treturn nil\n\t\t}\n\t\tif err == ErrExpired || err == ErrObsolete {",
-	pkg:   "./internal/tests/shared", test: "TestSharedExpireAndInvalidate",
+	old:   "\t\tif at == 0 {\n\t\t\treturn isSealed(n, h), 0\n\t\t}\n",
+	new:   "\t\tif at == 0 {\n\t\t\tcontinue\n\t\t}\n",
+	pkg:   "./internal/typed", test: "TestJudgeShared",
 }, {
-	guard: "a number that was renewed is none that has expired",
+	guard: "of two tags that have expired the earlier counts",
 	file:  "internal/typed/shared_tags.go",
-	old:   "if since := c.StaleSince(number); since != 0 && !t.store.IsPastGrace(since) {",
-	new:   "if since := c.StaleSince(number); true || since != 0 {",
-	pkg:   "./internal/tests/shared", test: "TestSharedExpireAndInvalidate",
-}, {
-	guard: "an expired number is past its grace one day, over a shared tier",
-	file:  "internal/typed/shared_tags.go",
-	old:   "since != 0 && !t.store.IsPastGrace(since) {",
-	new:   "since != 0 {",
-	pkg:   "./internal/tests/shared", test: "TestSharedExpireTag",
+	old:   "if since == 0 || at < since {",
+	new:   "if at > since {",
+	pkg:   "./internal/typed", test: "TestJudgeShared",
 }, {
 	guard: "the secret is known when a value is judged that has expired",
 	file:  "internal/typed/shared_tags.go",
@@ -127,7 +121,7 @@ var remotes = []mutation{{
 	guard: "a copy whose tag has expired is stale",
 	file:  "internal/fleet/load.go",
 	old:   "\ts.judge(key, &a)\n",
-	pkg:   "./internal/tests/shared", test: "TestSharedExpireTag",
+	pkg:   "./internal/tests/shared", test: "TestSharedExpireTagBehindALoad",
 }, {
 	guard: "a value of the shared tier whose tag has expired is leased, to be loaded",
 	file:  "internal/fleet/load.go",
@@ -137,9 +131,15 @@ var remotes = []mutation{{
 }, {
 	guard: "a stale answer may have a tag that has expired",
 	file:  "typed.go",
-	old:   "if err == errTagExpired && came == OutcomeStale {",
-	new:   "if false {",
+	old:   "(err == errTagExpired || made && !errors.Is(err, errInvalidated))",
+	new:   "made && !errors.Is(err, errInvalidated)",
 	pkg:   "./internal/tests/shared", test: "TestSharedExpireTag",
+}, {
+	guard: "a stale answer has no tag that is known to be invalidated",
+	file:  "typed.go",
+	old:   "(err == errTagExpired || made && !errors.Is(err, errInvalidated))",
+	new:   "(err == errTagExpired || made)",
+	pkg:   "./internal/tests/shared", test: "TestSharedExpireAndInvalidate",
 }, {
 	guard: "an expiry compares the number that it replaces",
 	file:  "remote/number.go",

@@ -36,7 +36,7 @@ func staleProcess(t *testing.T, server *sharedtest.Server) *process {
 	p := &process{t: t, tier: server.Tier()}
 	p.c = harness.Open(t, firn.Options{RAMBytes: 1 << 20, Shared: p.tier, Clock: time.Now})
 	p.Typed = typedShared(t, p.c, firn.TypedOptions[string, string]{
-		Loading: firn.LoadingOptions{StaleIfError: time.Hour, RetryAfter: time.Millisecond},
+		Loading: firn.LoadingOptions{StaleIfError: time.Hour, RetryAfter: time.Millisecond, MaxLoads: 1},
 	})
 	return p
 }
@@ -49,30 +49,33 @@ func (p *process) expire(tag string) {
 // wantStale demands a stale answer while the source is down, or the source's error where it is empty.
 func (p *process) wantStale(when, key, value string) {
 	p.t.Helper()
-	time.Sleep(2 * time.Millisecond) // beyond RetryAfter
-	v, outcome, err := p.GetOrLoadOutcome(key)
-	switch {
-	case value == "" && err != errSource:
-		p.t.Errorf("%s: %q, %v, %v of a source that is down", when, v, outcome, err)
-	case value != "" && (v != value || err != nil || outcome != firn.OutcomeStale):
-		p.t.Errorf("%s: %q, %v, %v of a source that is down: want %q, stale", when, v, outcome, err, value)
+	ctx := p.t.Context()
+	for how, ctx := range map[string]context.Context{"": ctx, " past the copies": shared.WithCall(ctx, shared.Call{SkipLocal: true})} {
+		time.Sleep(5 * time.Second) // beyond RetryAfter
+		for _, call := range []string{"load", "during the pause"} {
+			e, err := p.GetOrLoadEntry(ctx, key, down)
+			switch {
+			case value == "" && err != errSource:
+				p.t.Errorf("%s, %s%s: %q, %v, %v of a source that is down", when, call, how, e.Value, e.Outcome, err)
+			case value != "" && (e.Value != value || err != nil || e.Outcome != firn.OutcomeStale):
+				p.t.Errorf("%s, %s%s: %q, %v, %v of a source that is down: want %q, stale", when, call, how, e.Value, e.Outcome, err, value)
+			}
+		}
 	}
-}
-
-// GetOrLoadOutcome loads from a source that is down.
-func (p *process) GetOrLoadOutcome(key string) (string, firn.Outcome, error) {
-	e, err := p.GetOrLoadEntry(p.t.Context(), key, down)
-	return e.Value, e.Outcome, err
 }
 
 // A tag that one process lets expire is expired for all: no read finds its values, also in a process
 // that has none of them yet, and while the source is down loads give them for as long as
 // StaleIfError says. A load makes them new for all.
 func TestSharedExpireTag(t *testing.T) {
-	for name, ttl := range map[string]time.Duration{"Forever": firn.Forever, "a day": 24 * time.Hour} {
+	for name, test := range map[string]struct {
+		ttl    time.Duration
+		leases bool
+	}{"Forever": {firn.Forever, true}, "a day": {24 * time.Hour, true}, "without leases": {firn.Forever, false}} {
 		t.Run(name, func(t *testing.T) {
 			inFleet(t, 2, func(t *testing.T, server *sharedtest.Server, all []*process) {
-				a, b := all[0], all[1]
+				server.Leases = test.leases
+				ttl, a, b := test.ttl, all[0], all[1]
 				harness.Must(t, a.SetWith(t.Context(), "k", "1", firn.SetOptions{TTL: ttl, Tags: []string{"s", "t"}}))
 				harness.Must(t, a.SetWith(t.Context(), "late", "1", firn.SetOptions{TTL: ttl, Tags: []string{"t"}}))
 				a.set("other", "1", "s")
@@ -85,9 +88,9 @@ func TestSharedExpireTag(t *testing.T) {
 					p.wantStale(fmt.Sprintf("at once, process %d", i), "k", "1")
 					p.want("k", "")
 				}
-				time.Sleep(59 * time.Minute)
+				time.Sleep(58 * time.Minute)
 				for i, p := range all {
-					p.wantStale(fmt.Sprintf("after 59 minutes, process %d", i), "k", "1")
+					p.wantStale(fmt.Sprintf("after 58 minutes, process %d", i), "k", "1")
 				}
 				time.Sleep(10 * time.Second) // beyond RetryAfter
 				v, err := all[2].GetOrLoad(t.Context(), "k", func(ctx context.Context, _ string) (string, error) {
@@ -99,7 +102,7 @@ func TestSharedExpireTag(t *testing.T) {
 				for _, p := range all {
 					p.want("k", "2")
 				}
-				time.Sleep(time.Minute)
+				time.Sleep(2 * time.Minute)
 				for i, p := range all {
 					p.wantStale(fmt.Sprintf("after an hour, process %d", i), "late", "")
 				}
@@ -108,22 +111,58 @@ func TestSharedExpireTag(t *testing.T) {
 	}
 }
 
+// A load that waits for its turn finds an expired value as stale as one that has it.
+func TestSharedExpireTagBehindALoad(t *testing.T) {
+	inFleet(t, 2, func(t *testing.T, _ *sharedtest.Server, all []*process) {
+		a, b := all[0], all[1]
+		a.set("k", "1", "t")
+		b.set("l", "1", "t")
+		a.expire("t")
+		b.want("l", "") // b knows the number, and has no copy of k
+		end, done := make(chan struct{}), make(chan error)
+		go func() {
+			_, err := b.GetOrLoad(t.Context(), "busy", func(context.Context, string) (string, error) { <-end; return "1", nil })
+			done <- err
+		}()
+		synctest.Wait()
+		go func() {
+			ctx := shared.WithCall(t.Context(), shared.Call{SkipLocal: true})
+			e, err := b.GetOrLoadEntry(ctx, "k", down)
+			if err == nil && (e.Value != "1" || e.Outcome != firn.OutcomeStale) {
+				err = fmt.Errorf("%q, %v", e.Value, e.Outcome)
+			}
+			done <- err
+		}()
+		synctest.Wait()
+		close(end)
+		for range 2 {
+			if err := <-done; err != nil {
+				t.Error(err)
+			}
+		}
+	})
+}
+
 // Each of the last expiries counts from its own moment: a later one does not give back what was over.
 func TestSharedExpireTagAgain(t *testing.T) {
 	inFleet(t, 2, func(t *testing.T, _ *sharedtest.Server, all []*process) {
 		a, b := all[0], all[1]
 		a.set("old", "1", "t")
+		a.set("both", "1", "t", "u")
 		a.expire("t")
 		time.Sleep(40 * time.Minute)
+		a.expire("u")
 		b.set("new", "2", "t")
 		b.expire("t")
 		for _, p := range all {
 			p.wantStale("twice", "old", "1")
+			p.wantStale("by two tags", "both", "1")
 			p.wantStale("once", "new", "2")
 		}
 		time.Sleep(30 * time.Minute)
 		for _, p := range all {
 			p.wantStale("for more than an hour", "old", "")
+			p.wantStale("by one tag for more than an hour", "both", "")
 			p.wantStale("for less than an hour", "new", "2")
 		}
 		for range shared.MaxFormer {
@@ -141,12 +180,16 @@ func TestSharedExpireAndInvalidate(t *testing.T) {
 		"before":      func(a, b *process) { harness.Must(a.t, a.InvalidateTag(a.t.Context(), "t")); b.expire("t") },
 		"after":       func(a, b *process) { a.expire("t"); harness.Must(b.t, b.InvalidateTag(b.t.Context(), "t")) },
 		"another tag": func(a, b *process) { a.expire("t"); harness.Must(b.t, b.InvalidateTag(b.t.Context(), "s")) },
-		"cleared":     func(a, b *process) { a.expire("t"); harness.Must(b.t, b.Clear(b.t.Context())) },
+		"over": func(a, b *process) {
+			time.Sleep(31 * time.Minute)
+			harness.Must(b.t, b.InvalidateTag(b.t.Context(), "t"))
+		},
+		"cleared": func(a, b *process) { a.expire("t"); harness.Must(b.t, b.Clear(b.t.Context())) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			inFleet(t, 2, func(t *testing.T, _ *sharedtest.Server, all []*process) {
 				a, b := all[0], all[1]
-				a.set("k", "1", "s", "t")
+				harness.Must(t, a.SetWith(t.Context(), "k", "1", firn.SetOptions{TTL: 30 * time.Minute, Tags: []string{"s", "t"}}))
 				b.want("k", "1")
 				change(a, b)
 				for _, p := range all {
