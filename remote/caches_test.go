@@ -76,7 +76,7 @@ func TestTagsExpireInAllCaches(t *testing.T) {
 	var all []*firn.Typed[int, string]
 	for range 3 {
 		typed, err := firn.NewTyped(cache(t, s.Addr, remote.Options{}), "rows", firn.TypedOptions[int, string]{
-			Loading: firn.LoadingOptions{StaleIfError: time.Hour, RetryAfter: time.Nanosecond},
+			Loading: firn.LoadingOptions{StaleIfError: time.Hour, RetryAfter: time.Millisecond},
 		})
 		if err != nil {
 			t.Fatal(err)

@@ -45,7 +45,8 @@ func TestExpireNumber(t *testing.T) {
 	var numbers []uint64
 	for i := range shared.MaxFormer + 3 {
 		numbers = append(numbers, a.mustNumber(t, id, false))
-		told := b.store.numbers[id]
+		var told int
+		b.store.wait(t, "of nothing", func() bool { told = b.store.numbers[id]; return true })
 		n := a.mustExpire(t, id, int64(1000+i))
 		b.store.wait(t, "of the expiry", func() bool { return b.store.numbers[id] > told })
 		got, _, err := b.Number(t.Context(), id, false)
