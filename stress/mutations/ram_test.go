@@ -75,13 +75,13 @@ var ramTier = []mutation{{
 	file:  "internal/ram/entries.go",
 	old:   "if s.tier.Notifies(evicted.LowerEvicted) &&",
 	new:   "if false &&",
-	pkg:   "./internal/ram", test: "TestLowerCopyLeavesToo", quick: true,
+	pkg:   "./internal/ram", test: "TestLowerCopyLeavesToo",
 }, {
 	guard: "what leaves the SSD has not left the cache if RAM has it",
 	file:  "internal/ram/delete.go",
 	old:   "; here {",
 	new:   "; here && false {",
-	pkg:   "./internal/tests/ssd", test: "TestFault24Model", quick: true,
+	pkg:   "./internal/tests/ssd", test: "TestFault24Model",
 }, {
 	guard: "nobody is told of what leaves the SSD during Close",
 	file:  "internal/local/ssd_tier.go",

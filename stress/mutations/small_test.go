@@ -81,7 +81,7 @@ var small = []mutation{{
 	file:  "bufpool/refs.go",
 	old:   "case s != b.lent && !b.shared(s):\n\t\t\tb.misused(\"Release\")",
 	new:   "case false:",
-	pkg:   "./bufpool", test: "TestUseAfterRelease", quick: true,
+	pkg:   "./bufpool", test: "TestUseAfterRelease",
 }, {
 	guard: "a checked pool poisons what is released",
 	file:  "bufpool/refs.go",
@@ -98,7 +98,7 @@ var small = []mutation{{
 	file:  "internal/aio/try.go",
 	old:   "if l.most == 0 || l.callers.Add(1) <= l.most {",
 	new:   "if l.callers.Add(1) != 0 {",
-	pkg:   "./internal/aio", test: "TestTryRefused", quick: true,
+	pkg:   "./internal/aio", test: "TestTryRefused",
 }, {
 	guard: "a silent disk is not asked",
 	file:  "internal/aio/try.go",

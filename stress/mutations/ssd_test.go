@@ -329,13 +329,13 @@ var ssdTier = []mutation{{
 	file:  "internal/ram/set.go",
 	old:   "version&(wasRead|counted))",
 	new:   "version&(wasRead|counted|unchanged))",
-	pkg:   "./internal/ram", test: "TestMirror", quick: true,
+	pkg:   "./internal/ram", test: "TestMirror",
 }, {
 	guard: "a write of a mirrored record ends the copy",
 	file:  "internal/ram/mirror.go",
 	old:   "	h.version.Store(version | lowerCopy) // before there is one\n",
 	new:   "",
-	pkg:   "./internal/ram", test: "TestMirror", quick: true,
+	pkg:   "./internal/ram", test: "TestMirror",
 }, {
 	guard: "a copy that expires too early is ended before another is offered",
 	file:  "internal/ram/mirror.go",
@@ -347,7 +347,7 @@ var ssdTier = []mutation{{
 	file:  "internal/ram/deadlines.go",
 	old:   "		s.movedDeadlines++\n",
 	new:   "",
-	pkg:   "./internal/ram", test: "TestMirrorOfDeadlines", quick: true,
+	pkg:   "./internal/ram", test: "TestMirrorOfDeadlines",
 }, {
 	guard: "a pass of the mirror counts once it is written",
 	file:  "internal/local/mirror.go",

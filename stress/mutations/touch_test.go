@@ -12,7 +12,7 @@ var deadlines = []mutation{{
 	file:  "internal/ram/deadlines.go",
 	old:   "case expiresSooner(deadline, was):",
 	new:   "case false:",
-	pkg:   "./internal/ram", test: "TestTouchOverCopy", quick: true,
+	pkg:   "./internal/ram", test: "TestTouchOverCopy",
 }, {
 	guard: "a copy with an earlier deadline is not taken for the record",
 	file:  "internal/ram/deadlines.go",
@@ -50,7 +50,7 @@ var deadlines = []mutation{{
 	file:  "internal/load/lifetimes.go",
 	old:   "end != 0 && to >= end",
 	new:   "false",
-	pkg:   "./internal/tests/typed", test: "TestSlidingUpToATTL", quick: true,
+	pkg:   "./internal/tests/typed", test: "TestSlidingUpToATTL",
 }, {
 	guard: "an update keeps the end of a value's life",
 	file:  "typed_tags.go",

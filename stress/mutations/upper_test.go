@@ -143,7 +143,7 @@ var upper = []mutation{{
 	file:  "internal/load/flight.go",
 	old:   "!cancelUnwanted && f.call.called.Load()",
 	new:   "false",
-	pkg:   "./internal/tests/loads", test: "TestLoadOutlivesItsCallers", quick: true,
+	pkg:   "./internal/tests/loads", test: "TestLoadOutlivesItsCallers",
 }, {
 	guard: "a load that waits for its turn is cancelled when its callers have left",
 	file:  "internal/load/flight.go",
@@ -160,7 +160,7 @@ var upper = []mutation{{
 	file:  "internal/load/directives.go",
 	old:   "case d.all.none || w != nil && w.none:",
 	new:   "case d.all.none:",
-	pkg:   "./internal/tests/typed", test: "TestForKeyTooManyTags", quick: true,
+	pkg:   "./internal/tests/typed", test: "TestForKeyTooManyTags",
 }, {
 	guard: "a load within a bulk loader has no key of that",
 	file:  "internal/load/context.go",
@@ -284,7 +284,7 @@ var upper = []mutation{{
 	file:  "internal/registry/table.go",
 	old:   "last < clock && !at.CompareAndSwap(last, clock)",
 	new:   "!at.CompareAndSwap(last, clock)",
-	pkg:   "./internal/registry", test: "TestPlacesGrow", quick: true,
+	pkg:   "./internal/registry", test: "TestPlacesGrow",
 }, {
 	guard: "a registry that was damaged makes all generations others",
 	file:  "internal/registry/restore.go",
@@ -312,7 +312,7 @@ var upper = []mutation{{
 	guard: "a note is sealed with its table's secret",
 	file:  "internal/registry/note.go",
 	old:   "binary.LittleEndian.Uint64(note) != Seal(t.epoch, note[sealLen:]) || ",
-	pkg:   "./internal/registry", test: "TestForeignNotes", quick: true,
+	pkg:   "./internal/registry", test: "TestForeignNotes",
 }, {
 	guard: "tags of a raw value make it no obsolete one",
 	file:  "internal/typed/tags.go",
@@ -359,7 +359,7 @@ var upper = []mutation{{
 	file:  "internal/local/read.go",
 	old:   "if since != 0 && (deadline == 0 || since < deadline) {",
 	new:   "if false {",
-	pkg:   "./internal/tests/typed", test: "TestExpireTagWhileRevalidate", quick: true,
+	pkg:   "./internal/tests/typed", test: "TestExpireTagWhileRevalidate",
 }, {
 	guard: "a load beside Close finds nothing whose tags are not known any more",
 	file:  "internal/local/read.go",

@@ -210,12 +210,18 @@ func measured(t *testing.T, all []*truth, fractions []float64, seeds uint64, mem
 	return cells
 }
 
-// Curves of generated workloads are what caches of these sizes do.
-func TestAccuracy(t *testing.T) {
-	t.Parallel()
+// skipUnderRace skips a test of one goroutine; TestConcurrentUse has several.
+func skipUnderRace(t *testing.T) {
+	t.Helper()
 	if invariants.Race {
 		t.Skip("one goroutine, and much to compute for the race detector")
 	}
+}
+
+// Curves of generated workloads are what caches of these sizes do.
+func TestAccuracy(t *testing.T) {
+	t.Parallel()
+	skipUnderRace(t)
 	var all []*truth
 	for _, w := range generated() {
 		all = append(all, newTruth(w, 2))

@@ -44,6 +44,7 @@ func (c *ttlCache) read(key uint64, now int64) (found bool, deadline int64) {
 // A larger cache would not have loaded anew what the real one had evicted: there the old deadline holds.
 func TestExpiry(t *testing.T) {
 	t.Parallel()
+	skipUnderRace(t)
 	const keys, ttl, bytes = 20_000, 2000, 2_000_000
 	s, zipf := NewTimed(1<<20, 1, noTime), workload.NewZipf(rand.NewPCG(4, 4), 0.8, keys)
 	var caches []*ttlCache

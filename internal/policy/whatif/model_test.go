@@ -286,6 +286,7 @@ const (
 // Miniature caches do what a slow model of them does, and keep their books.
 func TestModel(t *testing.T) {
 	t.Parallel()
+	skipUnderRace(t)
 	rapid.Check(t, func(t *rapid.T) {
 		g := newGroupOf([]float64{0.5, 1, 2}, modelKeys*3, modelTunerKeys, true)
 		g.stored = firstRecords

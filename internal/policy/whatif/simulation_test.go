@@ -100,6 +100,7 @@ func TestDrops(t *testing.T) {
 // there is more of it.
 func TestShareOfTheTime(t *testing.T) {
 	t.Parallel()
+	skipUnderRace(t)
 	b := newBeside(t, 1<<20, 4<<20)
 	b.each, b.budget.share = 3*time.Microsecond, 0.01
 	b.reads(200_000, true, 1000, b.zipf(20_000))
@@ -180,6 +181,7 @@ func TestSyncsOvertake(t *testing.T) {
 // Under a load that comes and goes a sample does not grow each time that it goes.
 func TestBursts(t *testing.T) {
 	t.Parallel()
+	skipUnderRace(t)
 	b := newBeside(t, 1<<20, 4<<20)
 	b.budget.share = 0.01
 	grown, share := 0, 1.0

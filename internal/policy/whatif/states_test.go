@@ -103,6 +103,7 @@ var allValid = make([]State, len(Factors))
 
 func TestStates(t *testing.T) {
 	t.Parallel()
+	skipUnderRace(t)
 	b := newBeside(t, 1<<20, 1<<20)
 	if c := b.sync(); c.Points[0].State != Filling || c.Points[0].Filled != 0 {
 		t.Errorf("empty: %+v, want filling", c.Points[0])
@@ -138,6 +139,7 @@ func TestStates(t *testing.T) {
 // A cache that holds all that is asked for is valid in the end, at all sizes.
 func TestNeverFull(t *testing.T) {
 	t.Parallel()
+	skipUnderRace(t)
 	b := newBeside(t, 1<<20, 1<<30)
 	c := b.reads(450_000, true, 1000, b.zipf(2000))
 	if !slices.Equal(c.states(), allValid) || c.Points[5].Life == 0 {
@@ -152,6 +154,7 @@ func TestNeverFull(t *testing.T) {
 // room for.
 func TestShortLoad(t *testing.T) {
 	t.Parallel()
+	skipUnderRace(t)
 	b := newBeside(t, 4<<20, 150<<10)
 	b.reads(2000, true, 1000, b.zipf(1000))
 	b.evicting = true
@@ -163,6 +166,7 @@ func TestShortLoad(t *testing.T) {
 // A curve that was valid is valid again after changes of the world, and right in between.
 func TestChanges(t *testing.T) {
 	t.Parallel()
+	skipUnderRace(t)
 	for name, change := range map[string]func(b *beside) Curve{
 		"half the memory": func(b *beside) Curve {
 			b.bytes /= 2
