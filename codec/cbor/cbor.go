@@ -22,9 +22,9 @@ type codec[V any] struct{}
 
 var encoding, decoding = modes()
 
-// modes are the library's defaults, but for times, which it would cut to
-// seconds, and for limits below what a cache may hold: it checks that the input
-// is complete before it allocates.
+// modes are the library's defaults with two exceptions: times, which it would cut to
+// seconds, and its limits, which are below the sizes that a cache may hold. It checks that
+// the input is complete before it allocates.
 func modes() (cbor.UserBufferEncMode, cbor.DecMode) {
 	enc, err := cbor.EncOptions{Time: cbor.TimeRFC3339Nano}.UserBufferEncMode()
 	if err != nil {

@@ -81,7 +81,7 @@ func (r *rates) loads(overSSD bool, p *stats.CurvePoint) float64 {
 }
 
 // missedByBoth is the share of reads that RAM of a point's bytes and the SSD miss: as measured, and the
-// difference that the curve of both tells. If that is not known they miss what they miss now.
+// difference by the curve of both. Where that is not known, it is the present share.
 func (r *rates) missedByBoth(p *stats.CurvePoint) float64 {
 	measured := r.unanswered + r.byShared
 	if r.both != nil && p.Factor != 1 {
@@ -107,7 +107,7 @@ func missedAt(s *stats.SizeCurve, bytes int64) (missRatio float64, ok bool) {
 	return 0, false
 }
 
-// seconds is a time of so many, as far as a Duration can tell.
+// seconds is a time of so many, or the longest Duration.
 func seconds(s float64) time.Duration {
 	const most = float64(math.MaxInt64 / time.Second)
 	return time.Duration(min(max(s, -most), most) * float64(time.Second))

@@ -17,8 +17,8 @@ type Counts struct {
 	Loading                           time.Duration // all calls of loaders together
 }
 
-// Recent remembers two Counts, so that rates are those of late, and not since Open, however
-// often they are asked for.
+// Recent remembers two Counts, so that rates are recent ones, and not since Open, however
+// often they are computed.
 type Recent struct {
 	mu        sync.Mutex
 	from, mid Counts

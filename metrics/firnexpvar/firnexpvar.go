@@ -9,7 +9,7 @@
 //
 // Package expvar serves them at /debug/vars, as an object of the names and
 // values of [stats.Metrics]; for a distribution the names end in _count, _sum, _p50, _p99 and
-// _p999, of which all but the first are in nanoseconds.
+// _p999, all in nanoseconds except the count.
 package firnexpvar
 
 import (

@@ -7,7 +7,7 @@
 // counters and gauges. Each observation has the attribute cache with the
 // cache's name. OpenTelemetry has no observable histograms: a distribution is a counter of
 // its sum, and another, whose name ends in .bucket, of the durations up to a bound, which
-// the attribute le tells in nanoseconds, "+Inf" for all.
+// the attribute le has in nanoseconds, "+Inf" for all.
 package firnotel
 
 import (
@@ -90,7 +90,7 @@ func newInstrument(meter metric.Meter, m stats.Metric) (metric.Float64Observable
 	return meter.Float64ObservableGauge(name, help, unit)
 }
 
-// unitOf is a unit as UCUM writes it, which OpenTelemetry asks for.
+// unitOf is a unit as UCUM writes it, which OpenTelemetry requires.
 func unitOf(m stats.Metric) string {
 	switch m.Unit {
 	case "bytes":

@@ -29,8 +29,8 @@ func (s *Shares) Of(key []byte) *Share {
 	return (*table)[binary.LittleEndian.Uint64(key)]
 }
 
-// Add sets a share of so many bytes of a log of slots, of which those hold segments that inUse
-// says. No key has it before Begin.
+// Add sets a share of so many bytes of a log of slots; inUse reports whether a slot holds a
+// segment. No key has the share before Begin.
 func (s *Shares) Add(bytes int64, slots int, inUse func(slot int) bool) *Share {
 	share := &Share{max: bytes, slots: make([]int64, slots)}
 	for i := range share.slots {
@@ -98,7 +98,7 @@ func (s *Shares) Emptied() {
 	})
 }
 
-// Unsettled is a slot of which some share does not know what it has of the segment there.
+// Unsettled is a slot whose segment some share has not counted.
 func (s *Shares) Unsettled() (slot int, ok bool) {
 	s.each(func(share *Share) bool {
 		share.mu.Lock()
@@ -121,7 +121,7 @@ func (s *Shares) Settle(slot int, bytes func(*Share) int64) {
 	})
 }
 
-// Full is a share of which records have to go, and that accept takes; nil if there is none.
+// Full is a share above its limit that accept takes; nil if there is none.
 func (s *Shares) Full(accept func(*Share) bool) (full *Share) {
 	s.each(func(share *Share) bool {
 		if share.Full() && accept(share) {

@@ -14,11 +14,11 @@ import (
 	"github.com/firncache/firn/internal/testseam"
 )
 
-// What a cache tells of the faults that its tests make is not printed.
+// The log lines of faults that tests make are discarded.
 func init() { slog.SetDefault(slog.New(slog.DiscardHandler)) }
 
-// CheckInvariants compares everything inside the cache with everything else;
-// nobody may use it meanwhile.
+// CheckInvariants compares everything inside the cache with everything else. The cache must
+// not be in use meanwhile.
 func CheckInvariants(c *firn.Cache) error { return testseam.Store(c).RAM.Check() }
 
 // Sweep takes expired entries out now.

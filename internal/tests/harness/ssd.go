@@ -19,7 +19,7 @@ import (
 )
 
 // seam is what a test gives the SSD tier. It travels in SSDOptions.Dir as a name
-// that nobody else has, and is forgotten with the last copy of that name.
+// of its own, and is forgotten with the last copy of that name.
 type seam struct {
 	dir    string // the true one
 	fs     vfs.FS

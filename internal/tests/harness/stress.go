@@ -154,7 +154,7 @@ func (s *Stress) Run(thousands, disturbances int) error {
 	return nil
 }
 
-// CheckQuiet reads every key when nobody writes.
+// CheckQuiet reads every key when no goroutine writes.
 func (s *Stress) CheckQuiet(t *testing.T) {
 	t.Helper()
 	for _, r := range s.Registers {
