@@ -227,6 +227,7 @@ func TestComputeIsOvertaken(t *testing.T) {
 // returns is done.
 func TestComputeIsNotOvertakenByMoves(t *testing.T) {
 	t.Parallel()
+	harness.SkipUnderRace(t)
 	for name, x := range map[string]struct {
 		first bool
 		move  func(w *computing)

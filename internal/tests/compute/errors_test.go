@@ -19,6 +19,7 @@ import (
 // Errors come as they are, and change nothing.
 func TestComputeErrors(t *testing.T) {
 	t.Parallel()
+	harness.SkipUnderRace(t)
 	background := context.Background()
 	ended, end := context.WithCancel(background)
 	end()

@@ -37,6 +37,7 @@ type person struct {
 // finds then.
 func TestTypedCompute(t *testing.T) {
 	t.Parallel()
+	harness.SkipUnderRace(t)
 	ada, bob := person{"Ada", 36}, person{"Bob", 7}
 	for name, x := range map[string]struct {
 		there bool

@@ -149,6 +149,7 @@ func TestShutdown(t *testing.T) {
 // the entry. Time is kept for the index, so that the machine may be started anew.
 func TestShutdownSlowDisk(t *testing.T) {
 	t.Parallel()
+	harness.SkipUnderRace(t)
 	lasts := []time.Duration{8 * time.Second}
 	if !testing.Short() {
 		lasts = append(lasts, 4*time.Second, 12*time.Second, 9500*time.Millisecond, 10*time.Second)

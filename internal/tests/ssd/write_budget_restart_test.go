@@ -15,6 +15,7 @@ import (
 // dropped, gives a new budget.
 func TestWriteBudgetOutlivesTheProcess(t *testing.T) {
 	t.Parallel()
+	harness.SkipUnderRace(t)
 	const budget = 2 << 20
 	for name, next := range map[string]func(o *firn.SSDOptions){
 		"the same":  func(*firn.SSDOptions) {},

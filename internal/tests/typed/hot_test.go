@@ -15,6 +15,7 @@ import (
 
 	"github.com/firncache/firn"
 	"github.com/firncache/firn/internal/cachetest"
+	"github.com/firncache/firn/internal/tests/harness"
 )
 
 func must(t testing.TB, err error) {
@@ -248,6 +249,7 @@ func checkBudget(t *testing.T, c *firn.Cache, budget int64) {
 // full, and gone first.
 func TestHotBudget(t *testing.T) {
 	t.Parallel()
+	harness.SkipUnderRace(t)
 	const ram = 2 << 20
 	_, cold, _ := overheadOf(t, ram, -1, 5000)
 	_, hot, _ := overheadOf(t, ram, 0, 5000)

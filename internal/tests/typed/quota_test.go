@@ -38,6 +38,7 @@ func hitsOf(cache *firn.Typed[uint64, []byte], n uint64) float64 {
 // it has not read again meanwhile.
 func TestMaxBytes(t *testing.T) {
 	t.Parallel()
+	harness.SkipUnderRace(t)
 	const most, hot = 1 << 20, 4000
 	for _, limit := range []int64{0, most} {
 		causes := map[firn.Cause]int{}

@@ -28,6 +28,7 @@ func smallSSD(o *firn.Options) { o.SSD.Bytes, o.Clock = 8<<20, time.Now }
 // which without it loses nearly all. Of the flood the last values are there, not the first.
 func TestMaxBytesShareOfSSD(t *testing.T) {
 	t.Parallel()
+	harness.SkipUnderRace(t)
 	synctest.Test(t, shareOfSSD)
 }
 
