@@ -16,9 +16,16 @@ func openFirn(c Config) (Store, error) {
 	if c.Least > 0 { // the files are laid out for the memory that there is, and kept for as much
 		memory = min(memory, c.Least)
 	}
+	direct := firn.DirectAuto
+	if c.PageCache {
+		direct = firn.DirectOff
+	}
 	cache, err := firn.Open(firn.Options{
 		RAMBytes: memory * 3 / 4,
-		SSD:      firn.SSDOptions{Dir: c.Dir, Bytes: max(c.DataBytes+min(c.DataBytes, 6<<30), 64<<20), Admission: firn.AdmitAll},
+		SSD: firn.SSDOptions{
+			Dir: c.Dir, Bytes: max(c.DataBytes+min(c.DataBytes, 6<<30), 64<<20),
+			Admission: firn.AdmitAll, DirectIO: direct,
+		},
 	})
 	if err != nil {
 		return nil, err

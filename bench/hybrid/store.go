@@ -37,6 +37,7 @@ type Config struct {
 	Least     int64 // what it will be opened with later, if that is less; 0: it is not
 	DataBytes int64 // of keys and values that it will hold
 	Readers   int   // goroutines that will use it at once
+	PageCache bool  // read through the page cache; others than firn always do
 }
 
 // An Engine is a store that can be opened by name.

@@ -13,15 +13,25 @@ import (
 // thousandRepeats is how often each cell is measured, after one that does not count.
 const thousandRepeats = 10
 
+// thousandStore is a store of the table, by the engine that it is.
+type thousandStore struct {
+	name, engine string
+	pageCache    bool
+}
+
+var thousandStores = []thousandStore{
+	{"firn", "firn", false}, {"firn by the page cache", "firn", true}, {"sqlite", "sqlite", true},
+}
+
 // Thousand writes FasterKvCache's table: 1,000 keys of 4 KiB, half of the operations on 50 of them,
 // in 2 MiB of memory, with 1, 4 and 8 goroutines.
 func Thousand(w io.Writer) error {
 	fmt.Fprintf(w, "| 1,000 operations | goroutines | mean, ms | error | allocations |\n|---|--:|--:|--:|--:|\n")
 	for _, op := range hybrid.FasterOps {
 		for _, goroutines := range hybrid.FasterGoroutines {
-			for _, name := range []string{"firn", "sqlite"} {
-				if err := thousandRow(w, name, op.Name, op.Sets, goroutines); err != nil {
-					return fmt.Errorf("%s, %s: %w", name, op.Name, err)
+			for _, of := range thousandStores {
+				if err := of.row(w, op.Name, op.Sets, goroutines); err != nil {
+					return fmt.Errorf("%s, %s: %w", of.name, op.Name, err)
 				}
 			}
 		}
@@ -29,8 +39,8 @@ func Thousand(w io.Writer) error {
 	return nil
 }
 
-func thousandRow(w io.Writer, name, op string, sets, goroutines int) error {
-	e, err := hybrid.Find(name)
+func (of thousandStore) row(w io.Writer, op string, sets, goroutines int) error {
+	e, err := hybrid.Find(of.engine)
 	if err != nil {
 		return err
 	}
@@ -39,7 +49,7 @@ func thousandRow(w io.Writer, name, op string, sets, goroutines int) error {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	s, err := e.Open(hybrid.Config{Dir: dir, Memory: hybrid.FasterMemory, DataBytes: hybrid.FasterKeys * hybrid.FasterValueSize, Readers: 8})
+	s, err := e.Open(hybrid.Config{Dir: dir, Memory: hybrid.FasterMemory, DataBytes: hybrid.FasterKeys * hybrid.FasterValueSize, Readers: 8, PageCache: of.pageCache})
 	if err != nil {
 		return err
 	}
@@ -62,7 +72,7 @@ func thousandRow(w io.Writer, name, op string, sets, goroutines int) error {
 	}
 	runtime.ReadMemStats(&after)
 	mean, halfwidth := meanOf(all)
-	fmt.Fprintf(w, "| %s, %s | %d | %.2f | %.2f | %.0f |\n", op, name, goroutines, mean, halfwidth, float64(after.Mallocs-before.Mallocs)/float64(thousandRepeats*goroutines))
+	fmt.Fprintf(w, "| %s, %s | %d | %.2f | %.2f | %.0f |\n", op, of.name, goroutines, mean, halfwidth, float64(after.Mallocs-before.Mallocs)/float64(thousandRepeats*goroutines))
 	return s.Close()
 }
 
