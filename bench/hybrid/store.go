@@ -37,7 +37,7 @@ type Config struct {
 	Least     int64 // what it will be opened with later, if that is less; 0: it is not
 	DataBytes int64 // of keys and values that it will hold
 	Readers   int   // goroutines that will use it at once
-	PageCache bool  // read through the page cache; others than firn always do
+	PageCache bool  // firn's reads come from the page cache, not the device
 }
 
 // An Engine is a store that can be opened by name.
