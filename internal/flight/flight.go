@@ -36,8 +36,11 @@ type request[V any] struct {
 
 // Do returns the answer to a request for key that was sent at since or later: by send, unless
 // another caller's is under way. Callers share the value. send gets ctx without its end; if that
-// comes first, Do returns its error.
+// comes first, Do returns its error, and has sent nothing if it had come before the call.
 func (g *Group[K, V]) Do(ctx context.Context, key K, since int64, send func(context.Context) (V, error)) (value V, err error) {
+	if err := ctx.Err(); err != nil {
+		return value, err
+	}
 	r := g.join(key, since, func() (V, error) { return send(context.WithoutCancel(ctx)) })
 	select {
 	case <-r.done:

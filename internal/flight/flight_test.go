@@ -101,3 +101,22 @@ func TestGivenUp(t *testing.T) {
 		s.want(1)
 	})
 }
+
+// A call whose context has ended before it gets that error, also where an answer would be ready at
+// once.
+func TestEndedBefore(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var g Group[string, int]
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		for range 100 {
+			_, err := g.Do(ctx, "k", Any, func(context.Context) (int, error) {
+				t.Error("a request was sent")
+				return 0, nil
+			})
+			if synctest.Wait(); err != context.Canceled {
+				t.Fatalf("%v: want canceled", err)
+			}
+		}
+	})
+}
