@@ -6,7 +6,9 @@ import (
 	"time"
 
 	"github.com/firncache/firn/internal/shared"
+	"github.com/firncache/firn/remote/internal/command"
 	"github.com/firncache/firn/remote/internal/entry"
+	"github.com/firncache/firn/remote/internal/wire"
 )
 
 // unannounced is how long a lease is waited for before it is looked at again, if the server does
@@ -56,7 +58,7 @@ func (t *sharedTier) awaitChange(ctx context.Context, key []byte, leased shared.
 	case <-ctx.Done():
 		err = ctx.Err()
 	case <-t.done:
-		err = fmt.Errorf("%w: %w", shared.ErrUnavailable, errClosed)
+		err = fmt.Errorf("%w: %w", shared.ErrUnavailable, wire.ErrClosed)
 	}
 	return false, err
 }
@@ -65,57 +67,51 @@ func (t *sharedTier) awaitChange(ctx context.Context, key []byte, leased shared.
 // another entry. pushed says whether its end will be announced.
 func (t *sharedTier) leaseLeft(ctx context.Context, key []byte, version shared.Version) (left time.Duration, pushed bool, err error) {
 	name, isLease := t.names.Entry(key), false
-	err = t.askOwner(ctx, name, func(w *wire, _ int) error {
-		pushed = w.announces()
-		left, isLease, err = w.leaseOf(ctx, name, version)
+	err = t.cluster.Ask(ctx, name, func(w *wire.Wire, _ int) error {
+		pushed = w.Announces()
+		left, isLease, err = t.leaseOf(ctx, w, name, version)
 		return err
 	})
 	if err != nil || isLease || left == 0 {
 		return left, pushed, err
 	}
 	name = t.names.Beside(key)
-	err = t.askName(ctx, name, func(w *wire) error {
-		left, err = w.lifeOf(ctx, name)
+	err = t.askName(ctx, name, func(w *wire.Wire) error {
+		left, err = t.lifeOf(ctx, w, name)
 		return err
 	})
 	return left, pushed, err
 }
 
 // leaseOf is how long an entry lives that has a version, and whether it is a lease.
-func (w *wire) leaseOf(ctx context.Context, name string, version shared.Version) (left time.Duration, isLease bool, err error) {
-	results := w.doMulti(ctx, getRange(name, 0, entry.Len), command("PTTL", name))
-	b, err := w.t.answer(&results[0])
-	if err != nil && !isServerError(err, "WRONGTYPE") {
-		return 0, false, w.serverError(err)
+func (t *sharedTier) leaseOf(ctx context.Context, w *wire.Wire, name string, version shared.Version) (left time.Duration, isLease bool, err error) {
+	results := w.DoMulti(ctx, command.GetRange(name, 0, entry.Len), command.New("PTTL", name))
+	b, err := t.answer(&results[0])
+	if err != nil && !command.IsError(err, "WRONGTYPE") {
+		return 0, false, w.ServerError(err)
 	}
 	h, ok := entry.Parse(b)
 	if !ok || h.Version != version {
 		return 0, false, nil
 	}
 	ms, err := results[1].AsInt64()
-	return w.life(ms), h.Flags&entry.FlagLease != 0, w.serverError(err)
+	return t.life(ms), h.Flags&entry.FlagLease != 0, w.ServerError(err)
 }
 
 // lifeOf is how long what lies under a name lives; 0 if there is nothing.
-func (w *wire) lifeOf(ctx context.Context, name string) (time.Duration, error) {
-	ms, err := w.do(ctx, command("PTTL", name)).AsInt64()
-	return w.life(ms), w.serverError(err)
+func (t *sharedTier) lifeOf(ctx context.Context, w *wire.Wire, name string) (time.Duration, error) {
+	ms, err := w.Do(ctx, command.New("PTTL", name)).AsInt64()
+	return t.life(ms), w.ServerError(err)
 }
 
 // life is what PTTL answers, and a little more, after which it is over: below 0 there is
 // nothing, or something that lives for ever.
-func (w *wire) life(ms int64) time.Duration {
+func (t *sharedTier) life(ms int64) time.Duration {
 	switch {
 	case ms == -1:
-		return w.t.o.LeaseTime
+		return t.o.LeaseTime
 	case ms < 0:
 		return 0
 	}
 	return time.Duration(ms+1) * time.Millisecond
-}
-
-// announces reports whether the server announces changes.
-func (w *wire) announces() bool {
-	c := w.real().state.Load().conn
-	return c != nil && c.server.tracking
 }

@@ -2,7 +2,6 @@ package remote
 
 import (
 	"errors"
-	"log/slog"
 	"testing"
 
 	"github.com/firncache/firn/internal/shared"
@@ -11,37 +10,17 @@ import (
 
 // A cluster of which a server is not heard of is not online, whichever it is.
 func TestOnlineIsAllServers(t *testing.T) {
-	tier := newTier(Options{Addrs: []string{"a:1"}, Namespace: "test", Log: slog.New(slog.DiscardHandler)})
-	tier.cluster = newCluster(tier)
-	online := func() bool {
-		var s shared.Stats
-		tier.Stats(&s)
-		return s.Online
-	}
-	if online() {
+	if (opened{sharedTier: newTier(Options{Addrs: []string{"a:1"}, Namespace: "test"})}).stats().Online {
 		t.Error("online without a server")
 	}
-	wires := []*wire{newWire(tier, "a:1"), newWire(tier, "b:1")}
-	for slot, w := range wires {
-		tier.cluster.slots[slot].Store(&tenure{w: w})
-	}
-	heard := func(w *wire) {
-		c := &conn{w: w}
-		c.heard.Store(bootNanos())
-		w.state.Store(&wireState{conn: c})
-	}
-	heard(wires[0])
-	if online() {
-		t.Error("online without the second server")
-	}
-	wires[0].state.Store(&wireState{err: errLost})
-	heard(wires[1])
-	if online() {
-		t.Error("online without the first server")
-	}
-	heard(wires[0])
-	if !online() {
-		t.Error("not online with both servers")
+	c := servertest.StartCluster(t, servertest.ClusterOptions{NoReplicas: true})
+	o := open(t, Options{Staleness: MinStaleness}, c.Nodes[0].Addr)
+	online := func() bool { return o.stats().Online }
+	for _, n := range c.Nodes {
+		until(t, "that it is online with all servers", online)
+		n.Freeze()
+		until(t, "that it is not without one", func() bool { return !online() })
+		n.Thaw()
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/firncache/firn/internal/flight"
 	"github.com/firncache/firn/internal/shared"
+	"github.com/firncache/firn/remote/internal/wire"
 )
 
 // Checks of the same copy share an answer; and each caller's value is its own.
@@ -36,7 +37,7 @@ func TestChecksAreShared(t *testing.T) {
 			}()
 		}
 		synctest.Wait()
-		if _, err := o.Read(t.Context(), nil, shared.Query{Key: []byte("k"), Have: 9}); !errors.Is(err, errNotConnected) {
+		if _, err := o.Read(t.Context(), nil, shared.Query{Key: []byte("k"), Have: 9}); !errors.Is(err, wire.ErrNotConnected) {
 			t.Errorf("of another version: %v: want that it has been asked for", err)
 		}
 		for answer <- "newer"; len(got) < cap(got); {
@@ -51,9 +52,11 @@ func TestChecksAreShared(t *testing.T) {
 func TestChecksAreLimited(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := newTier(Options{Addrs: []string{"none:1"}, Namespace: "test", Timeout: time.Second})
-		for range maxChecks {
-			if _, err := o.wire.enterCheck(t.Context()); err != nil {
-				t.Fatal(err)
+		var leave func()
+		for full := false; !full; {
+			next, err := o.wire().EnterCheck(t.Context())
+			if full = err != nil; !full {
+				leave = next
 			}
 		}
 		began := time.Now()
@@ -66,7 +69,7 @@ func TestChecksAreLimited(t *testing.T) {
 				t.Errorf("of many: %v", err)
 			}
 		})
-		if _, err := o.Read(t.Context(), nil, shared.Query{Key: []byte("k")}); !errors.Is(err, errNotConnected) {
+		if _, err := o.Read(t.Context(), nil, shared.Query{Key: []byte("k")}); !errors.Is(err, wire.ErrNotConnected) {
 			t.Errorf("%v: want a read without a copy not to wait", err)
 		}
 		done := make(chan error, 1)
@@ -75,8 +78,8 @@ func TestChecksAreLimited(t *testing.T) {
 			done <- err
 		}()
 		synctest.Wait()
-		o.wire.leaveCheck()
-		if err := <-done; !errors.Is(err, errNotConnected) {
+		leave()
+		if err := <-done; !errors.Is(err, wire.ErrNotConnected) {
 			t.Errorf("%v: want it asked when there is room", err)
 		}
 	})

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/firncache/firn/internal/shared"
+	"github.com/firncache/firn/remote/internal/link"
 	"github.com/firncache/firn/remote/internal/servertest"
 )
 
@@ -46,7 +47,7 @@ func gone(t *testing.T) {
 	for end := time.Now().Add(servertest.Patience); ; runtime.Gosched() {
 		var left []string
 		for _, g := range strings.Split(string(buf[:runtime.Stack(buf, true)]), "\n\n") {
-			if strings.Contains(g, "rueidis.") || strings.Contains(g, "firn/remote.(*wire)") || strings.Contains(g, "firn/remote.(*sharedTier).advance") {
+			if strings.Contains(g, "rueidis.") || strings.Contains(g, "remote/internal/wire.(*Wire)") || strings.Contains(g, "firn/remote.(*sharedTier).advance") {
 				left = append(left, g)
 			}
 		}
@@ -122,8 +123,8 @@ func TestWaitsEnd(t *testing.T) {
 	}
 	s.Thaw()
 	o.trusted(t) // the room is there again
-	c := o.wire.state.Load().conn
-	o.store.wait(t, "of a PONG after all", func() bool { return len(c.room) == 0 })
+	c := o.wire().Conn()
+	o.store.wait(t, "of a PONG after all", func() bool { return c.InFlight() == 0 })
 }
 
 // Close does not wait for a connection that is being made.
@@ -132,7 +133,7 @@ func TestCloseWhileConnecting(t *testing.T) {
 	var dials atomic.Int32
 	dial := func(ctx context.Context, _, _ string) (net.Conn, error) {
 		if dials.Add(1) == 1 {
-			return nil, errLost // that in Open
+			return nil, link.ErrLost // that in Open
 		}
 		dialing <- struct{}{}
 		<-ctx.Done()
@@ -141,25 +142,6 @@ func TestCloseWhileConnecting(t *testing.T) {
 	o := open(t, Options{DialTimeout: time.Hour, Dial: dial}, "127.0.0.1:1")
 	<-dialing
 	o.Close(t.Context())
-	gone(t)
-}
-
-// A connection that is lost does not come back behind the feed's back.
-func TestConnectionDialsOnce(t *testing.T) {
-	s := servertest.Start(t, servertest.Options{})
-	dials := 0
-	tier := newTier(Options{Addrs: []string{s.Addr}, Namespace: "test", Dial: func(_ context.Context, network, addr string) (net.Conn, error) {
-		dials++
-		return net.Dial(network, addr)
-	}})
-	c, err := dialConn(t.Context(), newWire(tier, s.Addr))
-	if err != nil {
-		t.Fatal(err)
-	}
-	c.kill()
-	if err := c.client.Do(t.Context(), command("PING")).Error(); err == nil || dials != 1 {
-		t.Errorf("%d dials, %v: want one", dials, err)
-	}
 	gone(t)
 }
 

@@ -9,8 +9,11 @@ import (
 	"time"
 
 	"github.com/firncache/firn/internal/shared"
+	"github.com/firncache/firn/remote/internal/cluster"
+	"github.com/firncache/firn/remote/internal/command"
 	"github.com/firncache/firn/remote/internal/servertest"
 	"github.com/firncache/firn/remote/internal/slots"
+	"github.com/firncache/firn/remote/internal/wire"
 )
 
 // clusterStaleness keeps the tests short: owners are confirmed every 160 ms.
@@ -292,13 +295,13 @@ func (c *clusterOf) endsOfRedirects() {
 	from.Do("CLUSTER", "SETSLOT", fmt.Sprint(slot), "NODE", c.ID(from))
 	for _, refusals := range []int{2, 1000} {
 		calls := 0
-		err := c.reader.askOwner(c.t.Context(), "{loop}", func(w *wire, _ int) error {
+		err := c.reader.cluster.Ask(c.t.Context(), "{loop}", func(w *wire.Wire, _ int) error {
 			if calls++; calls > refusals {
 				return nil
 			}
-			return w.do(c.t.Context(), command("EVAL", "return redis.error_reply('TRYAGAIN later')", "1", "{loop}")).Error()
+			return w.Do(c.t.Context(), command.New("EVAL", "return redis.error_reply('TRYAGAIN later')", "1", "{loop}")).Error()
 		})
-		if ended := err == nil; ended != (refusals == 2) || calls != min(refusals+1, maxRedirects) {
+		if ended := err == nil; ended != (refusals == 2) || calls != min(refusals+1, cluster.MaxRedirects) {
 			c.t.Errorf("%d refusals: %d calls, %v", refusals, calls, err)
 		}
 	}

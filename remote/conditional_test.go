@@ -9,6 +9,7 @@ import (
 
 	"github.com/firncache/firn/internal/shared"
 	"github.com/firncache/firn/remote/internal/entry"
+	"github.com/firncache/firn/remote/internal/link"
 	"github.com/firncache/firn/remote/internal/servertest"
 )
 
@@ -77,7 +78,7 @@ func TestSetIf(t *testing.T) {
 	eachWay(t, func(t *testing.T, s *servertest.Server, o opened) {
 		for _, c := range expectations {
 			put(s, "test:kk", c.there)
-			err := o.wire.setIf(t.Context(), "test:kk", c.expect, envelopeOf(9, "new"), time.Hour)
+			err := o.setIf(t.Context(), o.wire(), "test:kk", c.expect, envelopeOf(9, "new"), time.Hour)
 			checkMet(t, c.name, c.met, err)
 			if got := o.valueAt(t, "k"); (got == "new") != c.met {
 				t.Errorf("%s: the value is %q then", c.name, got)
@@ -93,7 +94,7 @@ func TestDelIf(t *testing.T) {
 	eachWay(t, func(t *testing.T, s *servertest.Server, o opened) {
 		for _, c := range expectations {
 			put(s, "test:kk", c.there)
-			checkMet(t, c.name, c.met, o.wire.delIf(t.Context(), "test:kk", c.expect))
+			checkMet(t, c.name, c.met, o.delIf(t.Context(), o.wire(), "test:kk", c.expect))
 			if got := s.Do("GET", "test:kk").Text; !c.met && got != c.there {
 				t.Errorf("%s: there is %q then: want %q", c.name, got, c.there)
 			}
@@ -128,15 +129,15 @@ func TestNothingExpectedOfForeignValues(t *testing.T) {
 			{"SET", "test:kk", leaseEnvelope(0)},
 			{"RPUSH", "test:kk", "a", "list"},
 		} {
-			if foreign[0] != "SET" && !o.wire.can(t.Context()).eval {
+			if foreign[0] != "SET" && !o.wire().Can(t.Context()).Eval {
 				continue // SET compares strings alone
 			}
 			s.Do("DEL", "test:kk")
 			s.Do(foreign...)
-			if err := o.wire.delIf(t.Context(), "test:kk", shared.Expect{}); err != nil {
+			if err := o.delIf(t.Context(), o.wire(), "test:kk", shared.Expect{}); err != nil {
 				t.Errorf("%q: %v", foreign, err)
 			}
-			if err := o.wire.setIf(t.Context(), "test:kk", shared.Expect{}, envelopeOf(9, "new"), 0); err != nil {
+			if err := o.setIf(t.Context(), o.wire(), "test:kk", shared.Expect{}, envelopeOf(9, "new"), 0); err != nil {
 				t.Errorf("%q: %v", foreign, err)
 			}
 			if got := o.valueAt(t, "k"); got != "new" {
@@ -152,7 +153,7 @@ func TestScriptIsSentAgain(t *testing.T) {
 	o := open(t, Options{}, s.Addr)
 	for version := shared.Version(1); version < 4; version++ {
 		put(s, "test:kk", string(envelopeOf(version, "old")))
-		err := o.wire.setIf(t.Context(), "test:kk", shared.Expect{Version: version}, envelopeOf(9, "new"), 0)
+		err := o.setIf(t.Context(), o.wire(), "test:kk", shared.Expect{Version: version}, envelopeOf(9, "new"), 0)
 		if got := o.valueAt(t, "k"); err != nil || got != "new" {
 			t.Fatalf("%q, %v: want new", got, err)
 		}
@@ -164,7 +165,7 @@ func TestUnconditionalServer(t *testing.T) {
 	s := servertest.Start(t, servertest.Options{Users: []string{"none on >secret ~* &* +@all -eval -evalsha -command"}})
 	o := open(t, Options{Username: "none", Password: "secret", Leases: LeasesOff}, s.Addr)
 	put(s, "test:kk", string(envelopeOf(7, "old")))
-	err := o.wire.setIf(t.Context(), "test:kk", shared.Expect{Version: 7}, envelopeOf(9, "new"), 0)
+	err := o.setIf(t.Context(), o.wire(), "test:kk", shared.Expect{Version: 7}, envelopeOf(9, "new"), 0)
 	if !errors.Is(err, shared.ErrUnavailable) || !strings.Contains(err.Error(), "want EVAL") {
 		t.Errorf("write: %v", err)
 	}
@@ -191,14 +192,14 @@ func TestOwnConditionalWritesAreAnnounced(t *testing.T) {
 		put(s, "test:kvalue", string(envelopeOf(7, "old")))
 		lease := shared.Expect{Version: 7, Leased: 7}
 		if err := errors.Join(
-			o.wire.setIf(t.Context(), "test:klease", lease, envelopeOf(9, "new"), 0),
-			o.wire.setIf(t.Context(), "test:kvalue", shared.Expect{Version: 7}, envelopeOf(9, "new"), 0)); err != nil {
+			o.setIf(t.Context(), o.wire(), "test:klease", lease, envelopeOf(9, "new"), 0),
+			o.setIf(t.Context(), o.wire(), "test:kvalue", shared.Expect{Version: 7}, envelopeOf(9, "new"), 0)); err != nil {
 			t.Fatal(err)
 		}
 		s.Do("SET", "test:kend", "")
 		o.store.wait(t, "of the end", func() bool { return o.store.keys["end"] == 1 })
 		want := map[string]int{"lease": 2, "value": 2, "end": 1} // put, and setIf
-		if o.wire.can(t.Context()).ifeq {
+		if o.wire().Can(t.Context()).IfEq {
 			want["lease"], want["value"] = 1, 1
 		}
 		o.store.mu.Lock()
@@ -212,12 +213,12 @@ func TestOwnConditionalWritesAreAnnounced(t *testing.T) {
 func TestAbilities(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, b servertest.Binary) {
 		s := servertest.Start(t, servertest.Options{Binary: b, Users: users})
-		want := abilities{ifeq: comparesWithoutScripts(b)}
+		want := link.Abilities{IfEq: comparesWithoutScripts(b)}
 		for _, user := range []string{"scripts", "none"} {
 			o := open(t, Options{Username: user, Password: "secret", Leases: LeasesOff}, s.Addr)
-			want.eval = user == "scripts"
+			want.Eval = user == "scripts"
 			o.missing(t, "k") // it is connected
-			if got := o.wire.can(t.Context()); got != want {
+			if got := o.wire().Can(t.Context()); got != want {
 				t.Errorf("%s: %+v: want %+v", user, got, want)
 			}
 		}

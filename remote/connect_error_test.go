@@ -14,6 +14,13 @@ import (
 	"github.com/firncache/firn/remote/internal/servertest"
 )
 
+// lose ends the connection, if the network has not.
+func lose(t *sharedTier) {
+	if c := t.wire().Conn(); c != nil {
+		c.Kill()
+	}
+}
+
 // Errors name the server once, and a cluster only where there is one.
 func TestConnectErrors(t *testing.T) {
 	const addr = "127.0.0.1:1"
@@ -26,8 +33,8 @@ func TestConnectErrors(t *testing.T) {
 	var n network
 	lost := withoutHeartbeat(t, s.Addr, &n)
 	n.set(true)
-	lost.wire.onLost(lost.wire.state.Load().conn)
-	lost.wire.connect(t.Context())
+	lose(lost.sharedTier)
+	lost.wire().Connect(t.Context())
 	for _, c := range []struct {
 		name, want string
 		tier       *sharedTier
@@ -55,14 +62,14 @@ func TestSecondOutageIsLogged(t *testing.T) {
 	t.Cleanup(func() { o.Close(context.Background()) })
 	for range 2 {
 		n.set(true)
-		if o.wire.connect(t.Context()) == nil {
+		if o.wire().Connect(t.Context()) == nil {
 			t.Fatal("connected")
 		}
 		n.set(false)
-		if err := o.wire.connect(t.Context()); err != nil {
+		if err := o.wire().Connect(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		o.wire.onLost(o.wire.state.Load().conn)
+		lose(o)
 	}
 	if n := strings.Count(log.String(), "cannot connect"); n != 2 {
 		t.Errorf("%d of 2 outages are logged:\n%s", n, log.String())
@@ -81,7 +88,7 @@ func TestConnectErrorsLoggedOnce(t *testing.T) {
 	o := newTier(Options{Addrs: []string{"10.0.0.2:6379"}, Namespace: "test", Dial: fail, Log: slog.New(slog.NewTextHandler(&log, nil))})
 	t.Cleanup(func() { o.Close(context.Background()) })
 	for _, says = range []string{"reset", "reset", "reset", "refused", "refused"} {
-		if o.wire.connect(t.Context()) == nil {
+		if o.wire().Connect(t.Context()) == nil {
 			t.Fatal("connected")
 		}
 	}

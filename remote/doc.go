@@ -50,9 +50,7 @@
 //
 // Those of package firn/internal/shared, and:
 //
-//   - wire: the way to one server, which connects again when its connection is lost. All that one
-//     process sends to a server goes over one connection: the server pushes nothing to it that
-//     was changed on the same one.
+//   - wire: the way to one server, which connects again when its connection is lost.
 //   - connection: one of a wire's, one after the other. Each begins an epoch.
 //   - feed: the pushes of a connection: the names of changed keys.
 //   - heartbeat: the PINGs of a connection, and what their PONGs vouch for.
@@ -69,31 +67,15 @@
 //
 //	remote.go, options.go,                   what a user has and chooses
 //	option_error.go, leases.go
-//
-// The first of these use each other; none uses any of the second, which are the calls of a store:
-//
-//	tier.go, wire.go, guard.go               the tier; the way to one server: connected, lost, used
-//	conn.go, socket.go, server.go            one connection: made once, checked, lost
-//	feed.go, heartbeat.go                    what a server pushes; until when copies are trusted
-//	cluster.go, cluster_update.go,           a cluster: its wires, who owns which slot, its heartbeat
-//	cluster_beat.go, tenure.go
-//
-//	open.go, stats.go                        begin and end; figures
-//	topology.go                              which server gets a request, and the one that it names instead
-//	read.go, write.go, touch.go, remove.go,  entries and numbers
+//	tier.go, open.go, host.go, stats.go      the tier: begin and end; what it hears of its servers; figures
+//	read.go, write.go, touch.go, remove.go,  the calls of a store: entries and numbers
 //	multi.go, number.go, clear.go, entry.go
 //	checks.go                                checks of suspect copies: how many, and shared answers
 //	conditional.go, lease.go, await.go       writes of what is expected; one load for all processes
 //	used.go                                  what is used here, read on a server that evicts
-//
-// These know nothing of a tier, nor do the packages entry, the names and bytes that lie on the server,
-// and slots, the slot of a key and a cluster as a server knows it:
-//
-//	command.go, script.go, redirect.go       commands of the transport; answers that name another server
-//	watchdog.go, presence.go, patience.go,   silence; whether a server answers; how long requests wait
-//	clock_*.go
 //	held.go, awaits.go                       leases of this process; who waits for a name
 //
-// The transport is github.com/redis/rueidis, of which neither the cache nor the reconnecting is
-// used: which connection was lost, and when, is what coherence rests on.
+// The packages in internal, each of which knows the ones before it only: command, slots and entry
+// (what a server is sent, and what lies there), link (one connection), wire (the way to one server),
+// cluster (which server owns a key; also of a server that is in no cluster).
 package remote

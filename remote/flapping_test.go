@@ -44,7 +44,7 @@ func TestPauseAfterShortConnections(t *testing.T) {
 		<-dialed
 	}
 	// The first is that of Open, and the second has no pause before it.
-	if took, least := time.Since(began), (connections-2)*tier.rhythm.minRetry/2; took < least {
+	if took, least := time.Since(began), (connections-2)*tier.common.Rhythm.MinRetry/2; took < least {
 		t.Errorf("%d connections in %v: want %v at least", connections, took, least)
 	}
 }

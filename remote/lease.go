@@ -5,7 +5,9 @@ import (
 	"errors"
 
 	"github.com/firncache/firn/internal/shared"
+	"github.com/firncache/firn/remote/internal/command"
 	"github.com/firncache/firn/remote/internal/entry"
+	"github.com/firncache/firn/remote/internal/wire"
 	"github.com/redis/rueidis"
 )
 
@@ -18,12 +20,12 @@ import (
 // Lease is called before a key is loaded.
 func (t *sharedTier) Lease(ctx context.Context, dst []byte, q shared.Query) (e shared.Expect, f *shared.Found, err error) {
 	beside := false
-	err = t.askOwner(ctx, t.names.Entry(q.Key), func(w *wire, slot int) error {
-		if !w.leases(ctx) {
+	err = t.cluster.Ask(ctx, t.names.Entry(q.Key), func(w *wire.Wire, slot int) error {
+		if !w.CanLease(ctx) {
 			e, f, err = t.present(ctx, w, slot, dst, q)
 			return err
 		}
-		l := leasing{reading: reading{t: t, w: w, name: t.names.Entry(q.Key), stamp: w.stamp(slot)}, slot: slot, dst: dst, q: q}
+		l := leasing{reading: reading{t: t, w: w, name: t.names.Entry(q.Key), stamp: t.cluster.Stamp(w, slot)}, slot: slot, dst: dst, q: q}
 		e, f, beside, err = l.lease(ctx)
 		return err
 	})
@@ -38,7 +40,7 @@ func (t *sharedTier) Lease(ctx context.Context, dst []byte, q shared.Query) (e s
 }
 
 // present is Lease without leases.
-func (t *sharedTier) present(ctx context.Context, w *wire, slot int, dst []byte, q shared.Query) (shared.Expect, *shared.Found, error) {
+func (t *sharedTier) present(ctx context.Context, w *wire.Wire, slot int, dst []byte, q shared.Query) (shared.Expect, *shared.Found, error) {
 	f, err := t.readFrom(ctx, w, slot, dst, q)
 	e := shared.Expect{Version: f.Version}
 	switch {
@@ -88,37 +90,37 @@ func (l *leasing) lease(ctx context.Context) (e shared.Expect, f *shared.Found, 
 			return e, nil, false, err
 		}
 	}
-	return e, nil, false, l.w.unavailable(errTorn)
+	return e, nil, false, l.w.Unavailable(errTorn)
 }
 
 // first takes the lease if there is nothing, or returns the first bytes of what there is.
 func (l *leasing) first(ctx context.Context) (b []byte, e shared.Expect, err error) {
 	l.t.count.reads.Add(1)
-	l.stamp = l.w.stamp(l.slot)
+	l.stamp = l.t.cluster.Stamp(l.w, l.slot)
 	if l.q.Have != 0 {
-		result := l.w.do(ctx, getRange(l.name, 0, entry.Len))
+		result := l.w.Do(ctx, command.GetRange(l.name, 0, entry.Len))
 		b, err = l.t.answer(&result)
 		return b, e, l.unlessForeign(err)
 	}
 	version := entry.NewVersion()
-	results := l.w.doMulti(ctx,
-		setCommand(l.name, leaseEnvelope(version), l.t.o.LeaseTime, "NX"),
-		getRange(l.name, 0, firstPiece))
+	results := l.w.DoMulti(ctx,
+		command.Set(l.name, leaseEnvelope(version), l.t.o.LeaseTime, "NX"),
+		command.GetRange(l.name, 0, firstPiece))
 	switch err := results[0].Error(); {
 	case err == nil:
 		return nil, shared.Expect{Version: version, Leased: version}, nil
 	case !rueidis.IsRedisNil(err):
-		return nil, e, l.w.serverError(err)
+		return nil, e, l.w.ServerError(err)
 	}
 	b, err = l.t.answer(&results[1])
 	return b, e, l.unlessForeign(err)
 }
 
 func (l *leasing) unlessForeign(err error) error {
-	if isServerError(err, "WRONGTYPE") {
+	if command.IsError(err, "WRONGTYPE") {
 		return nil
 	}
-	return l.w.serverError(err)
+	return l.w.ServerError(err)
 }
 
 // value is the value whose first bytes are b.
@@ -139,7 +141,7 @@ func (l *leasing) isPast(f shared.Found) bool {
 // take replaces what has a version, but no value, by a lease.
 func (l *leasing) take(ctx context.Context, version shared.Version) (shared.Expect, error) {
 	mine := entry.NewVersion()
-	err := l.w.setIf(ctx, l.name, shared.Expect{Version: version}, entry.Marker(entry.FlagLease, mine), l.t.o.LeaseTime)
+	err := l.t.setIf(ctx, l.w, l.name, shared.Expect{Version: version}, entry.Marker(entry.FlagLease, mine), l.t.o.LeaseTime)
 	if err != nil {
 		return shared.Expect{}, err
 	}
@@ -150,8 +152,8 @@ func (l *leasing) take(ctx context.Context, version shared.Version) (shared.Expe
 func (t *sharedTier) leaseBeside(ctx context.Context, key []byte) (mine shared.Version, err error) {
 	name := t.names.Beside(key)
 	v := entry.NewVersion()
-	err = t.askName(ctx, name, func(w *wire) error {
-		return w.wrote(w.do(ctx, setCommand(name, leaseEnvelope(v), t.o.LeaseTime, "NX")))
+	err = t.askName(ctx, name, func(w *wire.Wire) error {
+		return wrote(w, w.Do(ctx, command.Set(name, leaseEnvelope(v), t.o.LeaseTime, "NX")))
 	})
 	switch {
 	case err == nil:
@@ -163,8 +165,8 @@ func (t *sharedTier) leaseBeside(ctx context.Context, key []byte) (mine shared.V
 }
 
 // askName calls the owner of a name.
-func (t *sharedTier) askName(ctx context.Context, name string, question func(w *wire) error) error {
-	return t.askOwner(ctx, name, func(w *wire, _ int) error { return question(w) })
+func (t *sharedTier) askName(ctx context.Context, name string, question func(w *wire.Wire) error) error {
+	return t.cluster.Ask(ctx, name, func(w *wire.Wire, _ int) error { return question(w) })
 }
 
 // leaseAt is the lease that is held, in the place of the key's entry or beside it.
@@ -183,14 +185,14 @@ func (t *sharedTier) Release(key []byte, leased shared.Expect) {
 }
 
 func (t *sharedTier) giveUp(l heldLease) {
-	_ = t.askName(t.dialing, l.name, func(w *wire) error { return w.delIf(t.dialing, l.name, l.expect()) })
+	_ = t.askName(t.common.Dialing, l.name, func(w *wire.Wire) error { return t.delIf(t.common.Dialing, w, l.name, l.expect()) })
 }
 
 // extend has a lease live on. One that is gone is held no more: whoever removed or wrote its key has
 // ended it, and what is loaded is not stored.
 func (t *sharedTier) extend(l heldLease) {
-	err := t.askName(t.dialing, l.name, func(w *wire) error {
-		return w.replace(t.dialing, l.name, l.expect(), leaseEnvelope(l.lease), t.o.LeaseTime)
+	err := t.askName(t.common.Dialing, l.name, func(w *wire.Wire) error {
+		return t.replace(t.common.Dialing, w, l.name, l.expect(), leaseEnvelope(l.lease), t.o.LeaseTime)
 	})
 	if errors.Is(err, shared.ErrChanged) {
 		t.holding.letGo(l)

@@ -5,22 +5,24 @@ import (
 	"sync"
 
 	"github.com/firncache/firn/internal/shared"
+	"github.com/firncache/firn/remote/internal/command"
 	"github.com/firncache/firn/remote/internal/entry"
+	"github.com/firncache/firn/remote/internal/wire"
 	"github.com/redis/rueidis"
 )
 
-// A batch is sent in parts, each at most maxBatch commands and batchBytes of what is sent or may
+// A batch is sent in parts, each at most wire.MaxBatch commands and batchBytes of what is sent or may
 // be answered: a PING waits behind one part, not behind a batch.
-const batchBytes = maxBatch * firstPieceMulti
+const batchBytes = wire.MaxBatch * firstPieceMulti
 
 // byWire groups the names of a batch by their wire, and sends each group: all
 // at a time if there are several. Keys without a wire fail.
-func (t *sharedTier) byWire(ctx context.Context, n int, name func(i int) string, fail func(i int, err error), ask func(w *wire, group []item)) {
+func (t *sharedTier) byWire(ctx context.Context, n int, name func(i int) string, fail func(i int, err error), ask func(w *wire.Wire, group []item)) {
 	ctx, cancel := context.WithTimeout(ctx, t.o.Timeout)
 	defer cancel() // of routing alone
-	groups := map[*wire][]item{}
+	groups := map[*wire.Wire][]item{}
 	for i := range n {
-		w, slot, err := t.route(ctx, name(i))
+		w, slot, err := t.cluster.Route(ctx, name(i))
 		if err != nil {
 			fail(i, err)
 			continue
@@ -46,15 +48,15 @@ func (t *sharedTier) ReadMulti(ctx context.Context, queries []shared.Query, each
 	answers := make([]answer, len(queries))
 	t.byWire(ctx, len(queries), func(i int) string { return t.names.Entry(queries[i].Key) },
 		func(i int, err error) { answers[i].err = err },
-		func(w *wire, group []item) {
+		func(w *wire.Wire, group []item) {
 			for len(group) > 0 {
-				n := min(len(group), maxBatch)
+				n := min(len(group), wire.MaxBatch)
 				t.readPart(ctx, w, queries, group[:n], answers)
 				group = group[n:]
 			}
 		})
 	for i, a := range answers {
-		if isRedirect(a.err) {
+		if command.IsRedirect(a.err) {
 			a.found, a.err = t.Read(ctx, nil, queries[i])
 		}
 		each(i, a.found, a.err)
@@ -68,9 +70,9 @@ type answer struct {
 }
 
 // readPart reads keys of one wire, first the headers alone of those that there are copies of.
-func (t *sharedTier) readPart(ctx context.Context, w *wire, queries []shared.Query, part []item, answers []answer) {
+func (t *sharedTier) readPart(ctx context.Context, w *wire.Wire, queries []shared.Query, part []item, answers []answer) {
 	readings, cmds := make([]reading, len(part)), make([]rueidis.Completed, len(part))
-	leave, err := w.enterChecks(ctx, queries, part)
+	leave, err := t.enterChecks(ctx, w, queries, part)
 	if err != nil {
 		for _, it := range part {
 			answers[it.i].err = err
@@ -80,11 +82,11 @@ func (t *sharedTier) readPart(ctx context.Context, w *wire, queries []shared.Que
 	defer leave()
 	for j, it := range part {
 		q := queries[it.i]
-		readings[j] = reading{t: t, w: w, name: t.names.Entry(q.Key), stamp: w.stamp(it.slot)}
-		cmds[j] = getRange(readings[j].name, 0, pieceFor(q))
+		readings[j] = reading{t: t, w: w, name: t.names.Entry(q.Key), stamp: t.cluster.Stamp(w, it.slot)}
+		cmds[j] = command.GetRange(readings[j].name, 0, pieceFor(q))
 	}
 	t.count.reads.Add(uint64(len(part)))
-	for j, result := range w.doMulti(ctx, cmds...) {
+	for j, result := range w.DoMulti(ctx, cmds...) {
 		i, q, r := part[j].i, queries[part[j].i], readings[j]
 		b, err := t.answer(&result)
 		f, unchanged := r.unchanged(nil, q, b)
@@ -114,7 +116,7 @@ func (t *sharedTier) WriteMulti(ctx context.Context, entries []shared.Entry, eac
 	written, errs := make([]shared.Written, len(entries)), make([]error, len(entries))
 	t.byWire(ctx, len(entries), func(i int) string { return t.names.Entry(entries[i].Key) },
 		func(i int, err error) { errs[i] = err },
-		func(w *wire, group []item) {
+		func(w *wire.Wire, group []item) {
 			for len(group) > 0 {
 				n := partOf(entries, group)
 				t.writePart(ctx, w, entries, group[:n], written, errs)
@@ -122,7 +124,7 @@ func (t *sharedTier) WriteMulti(ctx context.Context, entries []shared.Entry, eac
 			}
 		})
 	for i := range entries {
-		if isRedirect(errs[i]) {
+		if command.IsRedirect(errs[i]) {
 			written[i], errs[i] = t.Write(ctx, entries[i], shared.Anything)
 		}
 		each(i, written[i], errs[i])
@@ -134,7 +136,7 @@ func partOf(entries []shared.Entry, group []item) int {
 	size := 0
 	for n, it := range group {
 		size += len(entries[it.i].Value)
-		if n == maxBatch || n > 0 && size > batchBytes {
+		if n == wire.MaxBatch || n > 0 && size > batchBytes {
 			return n
 		}
 	}
@@ -143,11 +145,11 @@ func partOf(entries []shared.Entry, group []item) int {
 
 // writePart writes entries of one wire. One that is long goes by itself, in its turn: a key may
 // be there twice.
-func (t *sharedTier) writePart(ctx context.Context, w *wire, entries []shared.Entry, part []item, written []shared.Written, errs []error) {
+func (t *sharedTier) writePart(ctx context.Context, w *wire.Wire, entries []shared.Entry, part []item, written []shared.Written, errs []error) {
 	var sent []int
 	var cmds []rueidis.Completed
 	flush := func() {
-		for j, err := range w.outcomes(ctx, cmds) {
+		for j, err := range t.outcomes(ctx, w, cmds) {
 			errs[sent[j]] = err
 		}
 		sent, cmds = nil, nil
@@ -160,10 +162,10 @@ func (t *sharedTier) writePart(ctx context.Context, w *wire, entries []shared.En
 			written[it.i], errs[it.i] = t.Write(ctx, e, shared.Anything)
 			continue
 		}
-		written[it.i] = shared.Written{Version: s.version, Stamp: w.stamp(it.slot)}
+		written[it.i] = shared.Written{Version: s.version, Stamp: t.cluster.Stamp(w, it.slot)}
 		t.count.writes.Add(1)
 		t.count.bytesWritten.Add(uint64(len(s.envelope)))
-		sent, cmds = append(sent, it.i), append(cmds, set(t.names.Entry(e.Key), s))
+		sent, cmds = append(sent, it.i), append(cmds, command.Set(t.names.Entry(e.Key), rueidis.BinaryString(s.envelope), s.px))
 	}
 	flush()
 }
@@ -173,40 +175,40 @@ func (t *sharedTier) RemoveMulti(ctx context.Context, keys [][]byte, each func(i
 	errs := make([]error, len(keys))
 	t.byWire(ctx, len(keys), func(i int) string { return t.names.Entry(keys[i]) },
 		func(i int, err error) { errs[i] = err },
-		func(w *wire, group []item) {
+		func(w *wire.Wire, group []item) {
 			for len(group) > 0 {
-				n := min(len(group), maxBatch)
+				n := min(len(group), wire.MaxBatch)
 				t.removePart(ctx, w, keys, group[:n], errs)
 				group = group[n:]
 			}
 		})
 	for i, err := range errs {
-		if isRedirect(err) || isServerError(err, "OOM") {
+		if command.IsRedirect(err) || command.IsError(err, "OOM") {
 			err = t.Remove(ctx, keys[i], shared.Anything)
 		}
 		each(i, err)
 	}
 }
 
-func (t *sharedTier) removePart(ctx context.Context, w *wire, keys [][]byte, part []item, errs []error) {
+func (t *sharedTier) removePart(ctx context.Context, w *wire.Wire, keys [][]byte, part []item, errs []error) {
 	cmds := make([]rueidis.Completed, len(part))
 	for j, it := range part {
-		cmds[j] = w.removal(ctx, t.names.Entry(keys[it.i]))
+		cmds[j] = t.removal(ctx, w, t.names.Entry(keys[it.i]))
 	}
 	t.count.writes.Add(uint64(len(part)))
-	for j, err := range w.outcomes(ctx, cmds) {
+	for j, err := range t.outcomes(ctx, w, cmds) {
 		errs[part[j].i] = err
 	}
 }
 
 // outcomes sends commands, and returns the error of each.
-func (w *wire) outcomes(ctx context.Context, cmds []rueidis.Completed) []error {
+func (t *sharedTier) outcomes(ctx context.Context, w *wire.Wire, cmds []rueidis.Completed) []error {
 	if len(cmds) == 0 {
 		return nil
 	}
 	errs := make([]error, len(cmds))
-	for i, result := range w.doMulti(ctx, cmds...) {
-		errs[i] = w.serverError(result.Error())
+	for i, result := range w.DoMulti(ctx, cmds...) {
+		errs[i] = w.ServerError(result.Error())
 	}
 	return errs
 }

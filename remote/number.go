@@ -8,7 +8,9 @@ import (
 	"time"
 
 	"github.com/firncache/firn/internal/shared"
+	"github.com/firncache/firn/remote/internal/command"
 	"github.com/firncache/firn/remote/internal/entry"
+	"github.com/firncache/firn/remote/internal/wire"
 	"github.com/redis/rueidis"
 )
 
@@ -26,7 +28,7 @@ const (
 
 // Number is the number under an id. If there is none, or something else, it gets a random one.
 func (t *sharedTier) Number(ctx context.Context, id shared.ID, renew bool) (n shared.NumberState, stamp shared.Stamp, err error) {
-	return t.numberOf(ctx, id, func(w *wire, name string) (shared.NumberState, error) {
+	return t.numberOf(ctx, id, func(w *wire.Wire, name string) (shared.NumberState, error) {
 		if renew {
 			return t.setNumber(ctx, w, name)
 		}
@@ -37,14 +39,14 @@ func (t *sharedTier) Number(ctx context.Context, id shared.ID, renew bool) (n sh
 // ExpireNumber replaces the number by comparing. A number that changes meanwhile has gone after the
 // call began: values that note it are stale or obsolete then.
 func (t *sharedTier) ExpireNumber(ctx context.Context, id shared.ID, now int64) (n shared.NumberState, stamp shared.Stamp, err error) {
-	return t.numberOf(ctx, id, func(w *wire, name string) (shared.NumberState, error) {
+	return t.numberOf(ctx, id, func(w *wire.Wire, name string) (shared.NumberState, error) {
 		old, err := t.readNumber(ctx, w, name)
 		if err != nil {
 			return old, err
 		}
 		t.count.writes.Add(1)
 		n := old.Expired(uint64(entry.NewVersion()), now)
-		err = w.replace(ctx, name, shared.Expect{Version: shared.Version(old.Value)}, t.numberEnvelope(n), numberLife)
+		err = t.replace(ctx, w, name, shared.Expect{Version: shared.Version(old.Value)}, t.numberEnvelope(n), numberLife)
 		if errors.Is(err, shared.ErrChanged) {
 			return t.readNumber(ctx, w, name)
 		}
@@ -53,38 +55,38 @@ func (t *sharedTier) ExpireNumber(ctx context.Context, id shared.ID, now int64) 
 }
 
 // numberOf calls f with the wire to the server of an id's number.
-func (t *sharedTier) numberOf(ctx context.Context, id shared.ID, f func(w *wire, name string) (shared.NumberState, error)) (n shared.NumberState, stamp shared.Stamp, err error) {
+func (t *sharedTier) numberOf(ctx context.Context, id shared.ID, f func(w *wire.Wire, name string) (shared.NumberState, error)) (n shared.NumberState, stamp shared.Stamp, err error) {
 	name := t.names.Number(id)
-	err = t.askOwner(ctx, name, func(w *wire, slot int) error {
-		stamp = w.stamp(slot)
+	err = t.cluster.Ask(ctx, name, func(w *wire.Wire, slot int) error {
+		stamp = t.cluster.Stamp(w, slot)
 		n, err = f(w, name)
 		return err
 	})
 	return n, stamp, err
 }
 
-func (t *sharedTier) readNumber(ctx context.Context, w *wire, name string) (shared.NumberState, error) {
+func (t *sharedTier) readNumber(ctx context.Context, w *wire.Wire, name string) (shared.NumberState, error) {
 	t.count.reads.Add(1)
-	results := w.doMulti(ctx, setCommand(name, marker(0, entry.NewVersion()), numberLife, "NX"), getRange(name, 0, numberLen))
+	results := w.DoMulti(ctx, command.Set(name, marker(0, entry.NewVersion()), numberLife, "NX"), command.GetRange(name, 0, numberLen))
 	b, err := t.answer(&results[1])
-	if err != nil && !isServerError(err, "WRONGTYPE") {
-		return shared.NumberState{}, w.serverError(err)
+	if err != nil && !command.IsError(err, "WRONGTYPE") {
+		return shared.NumberState{}, w.ServerError(err)
 	}
 	if h, _ := entry.Parse(b); h.Version != 0 {
 		return t.parseNumber(h, b), nil
 	}
 	if err == nil && len(b) == 0 { // it could not be set
-		return shared.NumberState{}, w.serverError(results[0].Error())
+		return shared.NumberState{}, w.ServerError(results[0].Error())
 	}
 	t.count.foreign.Add(1)
 	return t.setNumber(ctx, w, name)
 }
 
 // setNumber gives an id another number.
-func (t *sharedTier) setNumber(ctx context.Context, w *wire, name string) (shared.NumberState, error) {
+func (t *sharedTier) setNumber(ctx context.Context, w *wire.Wire, name string) (shared.NumberState, error) {
 	t.count.writes.Add(1)
 	n := entry.NewVersion()
-	return shared.NumberState{Value: uint64(n)}, w.serverError(w.do(ctx, setCommand(name, marker(0, n), numberLife)).Error())
+	return shared.NumberState{Value: uint64(n)}, w.ServerError(w.Do(ctx, command.Set(name, marker(0, n), numberLife)).Error())
 }
 
 // numberEnvelope is a number as it lies on the server.
@@ -113,19 +115,19 @@ func (t *sharedTier) parseNumber(h entry.Header, envelope []byte) shared.NumberS
 // those that are worn.
 func (t *sharedTier) touchNumbers(ids []shared.ID) {
 	name := func(i int) string { return t.names.Number(ids[i]) }
-	t.byWire(t.dialing, len(ids), name, func(int, error) {}, func(w *wire, group []item) {
-		for part := range slices.Chunk(group, maxBatch/2) {
+	t.byWire(t.common.Dialing, len(ids), name, func(int, error) {}, func(w *wire.Wire, group []item) {
+		for part := range slices.Chunk(group, wire.MaxBatch/2) {
 			var cmds []rueidis.Completed
 			for _, it := range part {
-				cmds = append(cmds, getRange(name(it.i), 0, numberLen), command("PTTL", name(it.i)))
+				cmds = append(cmds, command.GetRange(name(it.i), 0, numberLen), command.New("PTTL", name(it.i)))
 			}
-			results := w.doMulti(t.dialing, cmds...)
+			results := w.DoMulti(t.common.Dialing, cmds...)
 			for j, it := range part {
 				b, _ := t.answer(&results[2*j])
 				h, _ := entry.Parse(b)
 				left, err := results[2*j+1].AsInt64()
 				if err == nil && h.Version != 0 && left < (numberLife-numberWorn).Milliseconds() {
-					_ = w.replace(t.dialing, name(it.i), shared.Expect{Version: h.Version}, string(b), numberLife)
+					_ = t.replace(t.common.Dialing, w, name(it.i), shared.Expect{Version: h.Version}, string(b), numberLife)
 				}
 			}
 		}

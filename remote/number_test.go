@@ -11,7 +11,9 @@ import (
 	"time"
 
 	"github.com/firncache/firn/internal/shared"
+	"github.com/firncache/firn/remote/internal/command"
 	"github.com/firncache/firn/remote/internal/servertest"
+	"github.com/firncache/firn/remote/internal/wire"
 )
 
 // mustNumber is the number of an id.
@@ -128,11 +130,11 @@ func TestLivesOfNumbers(t *testing.T) {
 		if l := left(); l <= numberLife-time.Hour || l > numberLife {
 			t.Fatalf("it lives for %v", l)
 		}
-		a.touchNumbers(slices.Repeat([]shared.ID{id}, 2*maxBatch)) // more than one request takes
+		a.touchNumbers(slices.Repeat([]shared.ID{id}, 2*wire.MaxBatch)) // more than one request takes
 		if told := b.store.numbers[id]; told != 2 {
 			t.Errorf("a look was announced")
 		}
-		s.Do("PEXPIRE", a.names.Number(id), millis(numberLife-numberWorn-time.Second))
+		s.Do("PEXPIRE", a.names.Number(id), command.Millis(numberLife-numberWorn-time.Second))
 		a.touchNumbers([]shared.ID{id})
 		if l := left(); l <= numberLife-time.Hour || l > numberLife {
 			t.Errorf("it lives for %v after a renewal", l)
@@ -179,8 +181,7 @@ func TestRenewalAfterClear(t *testing.T) {
 	id := shared.ID{1}
 	old := a.mustNumber(t, id, false)
 	n := a.mustNumber(t, id, true)
-	w := a.wire
-	if err := w.replace(context.Background(), a.names.Number(id), shared.Expect{Version: shared.Version(old)}, marker(0, shared.Version(old)), numberLife); err != shared.ErrChanged {
+	if err := a.replace(context.Background(), a.wire(), a.names.Number(id), shared.Expect{Version: shared.Version(old)}, marker(0, shared.Version(old)), numberLife); err != shared.ErrChanged {
 		t.Errorf("%v: want ErrChanged", err)
 	}
 	if again := a.mustNumber(t, id, false); again != n {

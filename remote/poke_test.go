@@ -17,13 +17,13 @@ func TestPokesDoNotStopHeartbeat(t *testing.T) {
 	go func() {
 		defer close(ended)
 		for ctx.Err() == nil {
-			o.wire.poked <- struct{}{}
+			o.wire().Poke()
 		}
 	}()
-	c := o.wire.state.Load().conn
+	c := o.wire().Conn()
 	for range 3 {
-		heard := c.heard.Load()
-		o.store.wait(t, "of a heartbeat", func() bool { return c.heard.Load() > heard })
+		heard := c.Heard()
+		o.store.wait(t, "of a heartbeat", func() bool { return c.Heard() > heard })
 	}
 	stop()
 	<-ended

@@ -8,6 +8,7 @@ import (
 
 	"github.com/firncache/firn/internal/shared"
 	"github.com/firncache/firn/remote/internal/servertest"
+	"github.com/firncache/firn/remote/internal/wire"
 )
 
 // Of a server that is stopped, but whose connection stays, no caller waits for an answer twice, and
@@ -25,7 +26,7 @@ func TestNobodyWaitsTwiceForAStoppedServer(t *testing.T) {
 	for range 1000 {
 		all.Go(func() {
 			first, second := read(), read()
-			if !errors.Is(first, shared.ErrUnavailable) || !errors.Is(second, errAway) {
+			if !errors.Is(first, shared.ErrUnavailable) || !errors.Is(second, wire.ErrAway) {
 				t.Errorf("%v, then %v: want it unavailable, and then not asked", first, second)
 			}
 		})
@@ -35,7 +36,7 @@ func TestNobodyWaitsTwiceForAStoppedServer(t *testing.T) {
 		t.Errorf("%+v: want that it is away, once", got)
 	}
 	s.Thaw()
-	o.store.wait(t, "of an answered heartbeat", func() bool { return !o.wire.presence.away.Load() })
+	o.store.wait(t, "of an answered heartbeat", func() bool { return !o.wire().Away() })
 	if got := o.stats(); got.BreakersOpen != 0 {
 		t.Errorf("%+v: want that it is back", got)
 	}
@@ -46,7 +47,7 @@ func TestHeartbeatFindsOut(t *testing.T) {
 	s := servertest.Start(t, servertest.Options{})
 	o := openTuned(t, Options{Timeout: 100 * time.Millisecond, Staleness: MinStaleness}, unnoticed, s.Addr)
 	o.trusted(t)
-	away := func() bool { return o.wire.presence.away.Load() }
+	away := func() bool { return o.wire().Away() }
 	back := func() bool { return !away() }
 	s.Freeze()
 	until(t, "that the server is away", away)
@@ -60,20 +61,9 @@ func TestHeartbeatFindsOut(t *testing.T) {
 	defer conn.Close()
 	go conn.Do("EVAL", "while true do end", "0")
 	until(t, "that it is away again", away)
-	if _, err := o.Read(t.Context(), nil, shared.Query{Key: []byte("k")}); !errors.Is(err, errAway) {
+	if _, err := o.Read(t.Context(), nil, shared.Query{Key: []byte("k")}); !errors.Is(err, wire.ErrAway) {
 		t.Errorf("%v: want that it is not asked", err)
 	}
 	s.Do("SCRIPT", "KILL")
 	until(t, "that it is back again", back)
-}
-
-func TestBusy(t *testing.T) {
-	s := servertest.Start(t, servertest.Options{})
-	o := open(t, Options{}, s.Addr)
-	for says, want := range map[string]bool{"LOADING Redis is": true, "BUSY Redis is": true, "BUSYKEY Target": false, "CLUSTERDOWN Hash": true, "OOM command": false, "MASTERDOWN Link": true} {
-		err := o.wire.do(t.Context(), command("EVAL", "return redis.error_reply(ARGV[1])", "0", says)).Error()
-		if err == nil || isBusy(err) != want {
-			t.Errorf("%s: %v, want %t", says, err, want)
-		}
-	}
 }

@@ -5,7 +5,9 @@ import (
 	"errors"
 
 	"github.com/firncache/firn/internal/shared"
+	"github.com/firncache/firn/remote/internal/command"
 	"github.com/firncache/firn/remote/internal/entry"
+	"github.com/firncache/firn/remote/internal/wire"
 	"github.com/redis/rueidis"
 )
 
@@ -26,19 +28,19 @@ func (t *sharedTier) Read(ctx context.Context, dst []byte, q shared.Query) (shar
 }
 
 func (t *sharedTier) readKey(ctx context.Context, dst []byte, q shared.Query) (f shared.Found, err error) {
-	err = t.askOwner(ctx, t.names.Entry(q.Key), func(w *wire, slot int) error {
+	err = t.cluster.Ask(ctx, t.names.Entry(q.Key), func(w *wire.Wire, slot int) error {
 		f, err = t.readFrom(ctx, w, slot, dst, q)
 		return err
 	})
 	return f, err
 }
 
-func (t *sharedTier) readFrom(ctx context.Context, w *wire, slot int, dst []byte, q shared.Query) (shared.Found, error) {
-	r := reading{t: t, w: w, name: t.names.Entry(q.Key), stamp: w.stamp(slot)}
+func (t *sharedTier) readFrom(ctx context.Context, w *wire.Wire, slot int, dst []byte, q shared.Query) (shared.Found, error) {
+	r := reading{t: t, w: w, name: t.names.Entry(q.Key), stamp: t.cluster.Stamp(w, slot)}
 	limit := firstPiece
 	if q.Have != 0 {
 		limit = entry.Len
-		leave, err := w.enterCheck(ctx)
+		leave, err := w.EnterCheck(ctx)
 		if err != nil {
 			return shared.Found{Value: dst}, err
 		}
@@ -49,7 +51,7 @@ func (t *sharedTier) readFrom(ctx context.Context, w *wire, slot int, dst []byte
 		return f, nil
 	}
 	if err == nil && q.Have != 0 && len(b) == entry.Len {
-		r.stamp = w.stamp(slot)
+		r.stamp = t.cluster.Stamp(w, slot)
 		b, err = r.piece(ctx, 0, firstPiece)
 	}
 	if err != nil {
@@ -61,14 +63,14 @@ func (t *sharedTier) readFrom(ctx context.Context, w *wire, slot int, dst []byte
 // reading is one key that is being read.
 type reading struct {
 	t     *sharedTier
-	w     *wire
+	w     *wire.Wire
 	name  string
 	stamp shared.Stamp // of the epoch from before the request
 }
 
 func (r *reading) piece(ctx context.Context, from, n int) ([]byte, error) {
 	r.t.count.reads.Add(1)
-	result := r.w.do(ctx, getRange(r.name, from, n))
+	result := r.w.Do(ctx, command.GetRange(r.name, from, n))
 	return r.t.answer(&result)
 }
 
@@ -90,11 +92,11 @@ func (r *reading) unchanged(dst []byte, q shared.Query, b []byte) (shared.Found,
 
 // missOr is a miss for what is under our name and of another type, and else the error.
 func (r *reading) missOr(dst []byte, err error) (shared.Found, error) {
-	if isServerError(err, "WRONGTYPE") {
+	if command.IsError(err, "WRONGTYPE") {
 		r.t.count.foreign.Add(1)
 		err = shared.ErrNotFound
 	}
-	return shared.Found{Value: dst}, r.w.serverError(err)
+	return shared.Found{Value: dst}, r.w.ServerError(err)
 }
 
 // found is what the first bytes of a key say, and the rest of them, which is read if there is
@@ -159,7 +161,7 @@ func (t *sharedTier) longest() int64 { return int64(t.o.MaxValueBytes) }
 // that is the entry's afterwards, too; otherwise it was written meanwhile, and is read again by
 // the caller's next question: a miss would be wrong, and so is a mixture.
 func (r *reading) rest(ctx context.Context, first []byte, h entry.Header) ([]byte, error) {
-	release, err := r.w.enterLarge(ctx, int(h.Length))
+	release, err := r.t.enterLarge(ctx, r.w, int(h.Length))
 	if err != nil {
 		return nil, err
 	}
@@ -170,7 +172,7 @@ func (r *reading) rest(ctx context.Context, first []byte, h entry.Header) ([]byt
 		for len(whole) < cap(whole) {
 			b, err := r.piece(ctx, len(whole), min(nextPiece, cap(whole)-len(whole)))
 			if err != nil {
-				return nil, r.w.serverError(err)
+				return nil, r.w.ServerError(err)
 			}
 			if len(b) == 0 {
 				break
@@ -179,7 +181,7 @@ func (r *reading) rest(ctx context.Context, first []byte, h entry.Header) ([]byt
 		}
 		first, err = r.piece(ctx, 0, entry.Len)
 		if err != nil {
-			return nil, r.w.serverError(err)
+			return nil, r.w.ServerError(err)
 		}
 		again, ok := entry.Parse(first)
 		if !ok || len(first) == 0 || int64(again.Length) > r.t.longest() {
@@ -190,7 +192,7 @@ func (r *reading) rest(ctx context.Context, first []byte, h entry.Header) ([]byt
 		}
 		h = again
 	}
-	return nil, r.w.unavailable(errTorn)
+	return nil, r.w.Unavailable(errTorn)
 }
 
 // maxTorn is how often a long entry is read that is written all the time.

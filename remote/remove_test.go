@@ -48,7 +48,7 @@ func withoutHeartbeat(t *testing.T, addr string, n *network) opened {
 	t.Helper()
 	o := newTier(Options{Addrs: []string{addr}, Namespace: "test", Timeout: servertest.Patience, Dial: n.dial, Log: slog.New(slog.NewTextHandler(t.Output(), nil))})
 	t.Cleanup(func() { o.Close(context.Background()) })
-	if err := o.wire.connect(t.Context()); err != nil {
+	if err := o.wire().Connect(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	return opened{sharedTier: o, store: newStore()}
@@ -67,10 +67,10 @@ func TestFailedRemovalIsNotDoneLater(t *testing.T) {
 	}
 	var n network
 	a := withoutHeartbeat(t, s.Addr, &n)
-	c := a.wire.state.Load().conn
+	c := a.wire().Conn()
 	n.set(true)
-	c.kill()
-	_ = a.wire.connect(t.Context()) // fails
+	c.Kill()
+	_ = a.wire().Connect(t.Context()) // fails
 	if err := a.Remove(t.Context(), []byte("k"), shared.Anything); !errors.Is(err, shared.ErrUnavailable) {
 		t.Fatalf("Remove: %v: want it unavailable", err)
 	}
@@ -84,7 +84,7 @@ func TestFailedRemovalIsNotDoneLater(t *testing.T) {
 	}
 	b.set(t, "k", "written since, and acknowledged")
 	n.set(false)
-	if err := a.wire.connect(t.Context()); err != nil {
+	if err := a.wire().Connect(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if got, _ := a.get(t, "k"); got != "written since, and acknowledged" {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/firncache/firn/internal/shared"
 	"github.com/firncache/firn/remote/internal/servertest"
+	"github.com/firncache/firn/remote/internal/wire"
 )
 
 // store is the local tiers of a test: it notes what it is told.
@@ -82,7 +83,7 @@ func open(t *testing.T, o Options, addrs ...string) opened {
 }
 
 // unnoticed is a tier that takes no silence for a loss.
-func unnoticed(tier *sharedTier) { tier.rhythm.silence = time.Hour }
+func unnoticed(tier *sharedTier) { tier.common.Rhythm.Silence = time.Hour }
 
 // openTuned is open with a change of what follows from the options.
 func openTuned(t *testing.T, o Options, tune func(*sharedTier), addrs ...string) opened {
@@ -101,7 +102,7 @@ func openTuned(t *testing.T, o Options, tune func(*sharedTier), addrs ...string)
 	}
 	tune(tier)
 	s := newStore()
-	tier.afterPong = func() { s.note(func() {}) }
+	tier.common.AfterPong = func() { s.note(func() {}) }
 	trust, err := tier.Open(s)
 	if err != nil {
 		t.Fatal(err)
@@ -109,6 +110,9 @@ func openTuned(t *testing.T, o Options, tune func(*sharedTier), addrs ...string)
 	t.Cleanup(func() { tier.Close(context.Background()) })
 	return opened{tier, s, trust, o}
 }
+
+// wire is the way to a server that owns slots.
+func (t *sharedTier) wire() *wire.Wire { return t.cluster.Owners()[0] }
 
 func (o opened) set(t *testing.T, key, value string) shared.Written {
 	t.Helper()

@@ -38,10 +38,10 @@ func TestPausedWrites(t *testing.T) {
 	o.set(t, "k", "v")
 	o.trusted(t)
 	s.Do("CLIENT", "PAUSE", "600000", "WRITE")
-	c := o.wire.state.Load().conn
+	c := o.wire().Conn()
 	for range 3 {
-		heard := c.heard.Load()
-		o.store.wait(t, "of a heartbeat", func() bool { return c.heard.Load() > heard })
+		heard := c.Heard()
+		o.store.wait(t, "of a heartbeat", func() bool { return c.Heard() > heard })
 	}
 	o.get(t, "k")
 	s.Do("CLIENT", "UNPAUSE")
@@ -52,14 +52,14 @@ func TestNoTokenOnAFullServer(t *testing.T) {
 	s := servertest.Start(t, servertest.Options{})
 	s.Do("CONFIG", "SET", "maxmemory", "1")
 	var log strings.Builder
-	o := openTuned(t, Options{}, func(tier *sharedTier) { tier.o.Log = quietly(&log) }, s.Addr)
+	o := openTuned(t, Options{}, func(tier *sharedTier) { tier.common.Log = quietly(&log) }, s.Addr)
 	o.trusted(t)
 	for range 2 {
 		_, err := o.Write(t.Context(), shared.Entry{Key: []byte("k"), Value: []byte("v")}, shared.Anything)
 		if !errors.Is(err, shared.ErrUnavailable) || strings.Count(err.Error(), s.Addr) != 1 {
 			t.Errorf("%v: want it unavailable, and the server named once", err)
 		}
-		err = o.wire.serverError(err)
+		err = o.wire().ServerError(err)
 		if strings.Count(err.Error(), s.Addr) != 1 {
 			t.Errorf("%v: want the server named once", err)
 		}

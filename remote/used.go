@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/firncache/firn/remote/internal/command"
+	"github.com/firncache/firn/remote/internal/wire"
 	"github.com/redis/rueidis"
 )
 
@@ -31,7 +33,7 @@ func (t *sharedTier) touchAlways() {
 		}
 		if n%int(numberTouch/keyTouch) == 0 {
 			t.touchNumbers(t.local().UsedNumbers(maxTouched))
-			now := t.evictions(t.dialing)
+			now := t.evictions(t.common.Dialing)
 			evicting, evicted = now > evicted, now
 		}
 		if evicting {
@@ -42,9 +44,9 @@ func (t *sharedTier) touchAlways() {
 
 // evictions is how many keys the servers have evicted.
 func (t *sharedTier) evictions(ctx context.Context) (sum uint64) {
-	for _, w := range t.owners() {
-		info, _ := w.do(ctx, command("INFO", "stats")).ToString()
-		n, _ := strconv.ParseUint(infoField(info, "evicted_keys"), 10, 64)
+	for _, w := range t.cluster.Owners() {
+		info, _ := w.Do(ctx, command.New("INFO", "stats")).ToString()
+		n, _ := strconv.ParseUint(command.InfoField(info, "evicted_keys"), 10, 64)
 		sum += n
 	}
 	return sum
@@ -57,11 +59,11 @@ func (t *sharedTier) touchKeys(keys [][]byte) {
 		once[t.names.Entry(key)] = true
 	}
 	names := slices.Collect(maps.Keys(once))
-	t.byWire(t.dialing, len(names), func(i int) string { return names[i] }, func(int, error) {}, func(w *wire, group []item) {
+	t.byWire(t.common.Dialing, len(names), func(i int) string { return names[i] }, func(int, error) {}, func(w *wire.Wire, group []item) {
 		cmds := make([]rueidis.Completed, len(group))
 		for i, it := range group {
-			cmds[i] = getRange(names[it.i], 0, 1)
+			cmds[i] = command.GetRange(names[it.i], 0, 1)
 		}
-		w.doMulti(t.dialing, cmds...)
+		w.DoMulti(t.common.Dialing, cmds...)
 	})
 }

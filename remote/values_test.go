@@ -15,6 +15,7 @@ import (
 	"github.com/firncache/firn/remote/internal/entry"
 	"github.com/firncache/firn/remote/internal/faultproxy"
 	"github.com/firncache/firn/remote/internal/servertest"
+	"github.com/firncache/firn/remote/internal/wire"
 )
 
 // noise is what does not compress.
@@ -221,7 +222,7 @@ func TestBatches(t *testing.T) {
 	s := servertest.Start(t, servertest.Options{})
 	a, b := open(t, Options{}, s.Addr), open(t, Options{}, s.Addr)
 	b.trusted(t) // it is told from now on
-	const n = 3*maxBatch + 1
+	const n = 3*wire.MaxBatch + 1
 	entries, keys, queries := make([]shared.Entry, n), make([][]byte, n), make([]shared.Query, n)
 	for i := range entries {
 		keys[i] = fmt.Appendf(nil, "key %d", i)

@@ -9,12 +9,22 @@ var remotes = []mutation{{
 	pkg:   "./remote", test: "TestPushBetweenReplyAndCopy", quick: true,
 }, {
 	guard: "a lost connection ends the trust in what came by it",
-	file:  "remote/wire.go",
-	old:   "\t\t\tw.setFeed(shared.NewFeed())\n",
+	file:  "remote/internal/wire/epoch.go",
+	old:   "\t\tw.common.Owner.BeginEpoch(w, shared.NewFeed())\n",
 	pkg:   "./remote", test: "TestConnectionDiesBetweenReplyAndCopy",
 }, {
+	guard: "a flushed server's keys begin another epoch",
+	file:  "remote/internal/wire/epoch.go",
+	old:   "\t\tw.common.Owner.BeginEpoch(w, next)\n",
+	pkg:   "./remote", test: "TestFlushEndsEpoch",
+}, {
+	guard: "other data on a server begins another epoch",
+	file:  "remote/internal/link/beat.go",
+	old:   "\t\tc.events.Flushed(c)\n",
+	pkg:   "./remote", test: "TestSwappedDatabase",
+}, {
 	guard: "trust ends when the server was not heard of for the bound",
-	file:  "remote/heartbeat.go",
+	file:  "remote/internal/link/rhythm.go",
 	old:   "staleness - 2*tick - time.Millisecond,",
 	new:   "time.Hour,",
 	pkg:   "./remote", test: "TestBoundInABlackHole",
@@ -31,26 +41,26 @@ var remotes = []mutation{{
 	pkg:   "./remote", test: "TestForeignValues",
 }, {
 	guard: "another owner of a slot begins another epoch",
-	file:  "remote/cluster_update.go",
+	file:  "remote/internal/cluster/update.go",
 	old:   "next := &tenure{w: won.w, epoch: won.epoch, feed: shared.NewFeed()}",
 	new:   "next := &tenure{w: won.w, epoch: won.epoch, feed: shared.NewFeed()}\nif old := c.slots[slots[0]].Load(); old != nil { next.feed = old.feed }",
 	pkg:   "./remote", test: "TestCluster",
 }, {
 	guard: "copies are trusted while the owners' map is within the bound",
-	file:  "remote/cluster_beat.go",
-	old:   "return min(h.pong(), watch.confirmed+h.bound), watch.confirmed != never",
+	file:  "remote/internal/link/beat_cluster.go",
+	old:   "return min(h.pong(), c.watch.confirmed+h.bound), c.watch.confirmed != never",
 	new:   "return h.pong(), true",
 	pkg:   "./remote", test: "TestClusterWithoutMapOrKeys",
 }, {
 	guard: "a server of a cluster shows by a key that it is alive",
-	file:  "remote/cluster_beat.go",
+	file:  "remote/internal/link/beat_cluster.go",
 	old:   "if owns {",
 	new:   "if owns = false; owns {",
 	pkg:   "./remote", test: "TestClusterWithoutMapOrKeys",
 }, {
 	guard: "a server whose cluster is down owns nothing",
-	file:  "remote/cluster_beat.go",
-	old:   ` && infoField(info, "cluster_state") == "ok"`,
+	file:  "remote/internal/link/beat_cluster.go",
+	old:   ` && command.InfoField(info, "cluster_state") == "ok"`,
 	pkg:   "./remote", test: "TestClusterMinority",
 }, {
 	guard: "a copy gets a new stamp only if its key was not invalidated since it was checked",
@@ -143,8 +153,8 @@ var remotes = []mutation{{
 }, {
 	guard: "an expiry compares the number that it replaces",
 	file:  "remote/number.go",
-	old:   "err = w.replace(ctx, name, shared.Expect{Version: shared.Version(old.Value)}, t.numberEnvelope(n), numberLife)",
-	new:   "err = w.do(ctx, setCommand(name, t.numberEnvelope(n), numberLife)).Error()",
+	old:   "err = t.replace(ctx, w, name, shared.Expect{Version: shared.Version(old.Value)}, t.numberEnvelope(n), numberLife)",
+	new:   "err = w.Do(ctx, command.Set(name, t.numberEnvelope(n), numberLife)).Error()",
 	pkg:   "./remote", test: "TestExpireNumberDuringRenewal", racy: true,
 }, {
 	guard: "a number whose life is renewed keeps those before it",
