@@ -15,6 +15,11 @@
 // that all processes of a machine have, CLOCK_MONOTONIC, when the write began. So a value
 // needs no register to tell how old it is.
 //
+// There are two judges. The checker knows the writes that processes report, and finds a read that is
+// older than an acknowledged write from the bound before. truth knows what the server itself says that it
+// did, by MONITOR, and when: the value of a read was there at some time from the bound before the read to
+// its end.
+//
 // # Words
 //
 //   - record: what a process tells of one call: which, of which key, the value, from when to

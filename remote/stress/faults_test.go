@@ -67,7 +67,11 @@ var faults = []fault{
 			f.server.Restart()
 		})
 	}},
-	{"eviction by the server", true, func(f *field) { f.memory("allkeys-lru") }},
+	{"eviction by the server", true, func(f *field) {
+		f.truth.pause(true)
+		f.memory("allkeys-lru")
+		f.truth.pause(false)
+	}},
 	{"a server that is full", false, func(f *field) { f.memory("noeviction") }},
 }
 

@@ -40,6 +40,7 @@ type field struct {
 	told     *told
 	children []*child
 	checker  *checker
+	truth    *truth
 	rng      *rand.Rand
 	bound    time.Duration
 	perRound int64
@@ -59,7 +60,7 @@ func TestBoundOverFaults(t *testing.T) {
 			fault = named(t, *only)
 		}
 		f.round(n, fault)
-		if len(f.checker.violations) > 0 {
+		if len(f.checker.violations)+len(f.truth.violations) > 0 {
 			break
 		}
 	}
@@ -79,6 +80,7 @@ func newField(t *testing.T) *field {
 	f := &field{t: t, told: newTold(), rng: rand.New(rand.NewPCG(s, 15)), bound: 400 * time.Millisecond, perRound: *rounds}
 	f.checker = newChecker(int64(f.bound))
 	f.server = servertest.Start(t, servertest.Options{Config: []string{"appendonly yes", "appendfsync no"}})
+	f.truth = newTruth(t, f.server)
 	dir := t.TempDir()
 	for p := range uint8(processes) {
 		f.children = append(f.children, newChild(t, f.told, p, f.server.Addr, dir, f.bound, timeout))
@@ -106,7 +108,9 @@ func (f *field) round(n int, fault fault) {
 	fault.do(f)
 	f.awaitReads(f.perRound / 3)
 	f.allDo(command{Do: "stop"})
-	f.checker.round(f.records())
+	records := f.records()
+	f.checker.round(records)
+	f.truth.round(records, int64(f.bound))
 	f.allDo(command{Do: "quiet"})
 	f.allDo(command{Do: "settle", At: now() + int64(f.bound)})
 	f.checker.settled(f.records())
@@ -153,7 +157,8 @@ func (f *field) report(took time.Duration) {
 		text += fmt.Sprintf(" %s: %d;", name, n)
 	}
 	f.t.Log(text)
-	for _, v := range c.violations[:min(len(c.violations), most)] {
+	f.t.Logf("%d reads compared with what the server had, %d not, as it was not known", f.truth.judged, f.truth.unjudged)
+	for _, v := range slices.Concat(c.violations[:min(len(c.violations), most)], f.truth.violations[:min(len(f.truth.violations), most)]) {
 		f.t.Error(v)
 	}
 	if len(c.violations) > most {
