@@ -20,8 +20,7 @@ import (
 // connection is poked.
 const mapGap = 20 * time.Millisecond
 
-// mapWatch is when a connection's server has confirmed what it owns. It is of the goroutine that
-// sends the heartbeats.
+// mapWatch is when a connection's server has confirmed what it owns.
 type mapWatch struct {
 	confirmed int64 // when the question was sent whose answer did; never before
 	due       bool  // the next heartbeat requests the map, too

@@ -22,12 +22,14 @@ type Conn struct {
 	Server Server // what it says of itself
 
 	*Settings
-	events  Events
-	client  rueidis.Client
-	pulse   pulse // the socket's
+	events Events
+	client rueidis.Client
+	pulse  pulse // the socket's
+
+	// Of the goroutine that sends the heartbeats.
 	watch   mapWatch
-	refused bool   // the last heartbeat was, as by a server that loads its data; likewise
-	token   string // that the last heartbeat has read; of the goroutine that sends them
+	refused bool   // the last heartbeat was, as by a server that loads its data
+	token   string // that the last heartbeat has read
 
 	dialed atomic.Bool
 	heard  atomic.Int64 // until when the server was heard of, in clock.Boot; 0 before
