@@ -45,7 +45,7 @@ func (t *sharedTier) Open(local shared.Local) (*shared.Trust, error) {
 // turns out to be in none is the only one.
 func (t *sharedTier) probe() error {
 	for _, addr := range t.o.Addrs {
-		s, err := wire.Probe(t.common, addr)
+		s, err := link.Probe(t.common.Dialing, &t.common.Settings, addr)
 		if err == nil {
 			err = leasesFit(t.o.Leases, addr, s)
 		}

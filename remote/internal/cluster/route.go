@@ -157,7 +157,8 @@ func (c *Cluster) awaited() (news <-chan struct{}, learning bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, p := range c.peers {
-		learning = learning || p.w.Waits() || p.w.Conn() != nil && p.known == nil
+		conn, coming := p.w.Present()
+		learning = learning || coming || conn != nil && p.known == nil
 	}
 	return c.news, learning
 }

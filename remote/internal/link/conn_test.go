@@ -10,19 +10,7 @@ import (
 	"github.com/firncache/firn/remote/internal/command"
 	"github.com/firncache/firn/remote/internal/entry"
 	"github.com/firncache/firn/remote/internal/servertest"
-	"github.com/firncache/firn/remote/internal/slots"
 )
-
-// unheard are events that nobody hears of.
-type unheard struct{}
-
-func (unheard) Away(bool)                     {}
-func (unheard) Pushed(string)                 {}
-func (unheard) Flushed(*Conn)                 {}
-func (unheard) Trusted(*Conn, int64)          {}
-func (unheard) Map(*Conn, *slots.Map, error)  {}
-func (unheard) Slot(int) (slot int, own bool) { return 0, false }
-func (unheard) Lost(*Conn)                    {}
 
 // A connection that is lost does not come back behind the feed's back.
 func TestConnectionDialsOnce(t *testing.T) {

@@ -43,16 +43,6 @@ func (c *Common) TimeoutOf(bytes int) time.Duration {
 // Reconnects is how many connections were made after the first one.
 func (c *Common) Reconnects() uint64 { return max(c.connects.Load(), 1) - 1 }
 
-// Probe connects to a server once, and returns what it is.
-func Probe(common *Common, addr string) (link.Server, error) {
-	c, err := link.Dial(common.Dialing, &common.Settings, addr, events{New(common, addr)})
-	if err != nil {
-		return link.Server{}, err
-	}
-	c.Kill()
-	return c.Server, nil
-}
-
 // events are a connection's.
 type events struct{ w *Wire }
 

@@ -144,10 +144,10 @@ func (w *Wire) take(c *link.Conn, err error) error {
 	case c.IsLost():
 		err = link.ErrLost
 	default:
-		w.set(&state{conn: c})
 		if w.started {
-			w.publish()
+			w.publish() // first: requests that wait for the connection get stamps of its epoch
 		}
+		w.set(&state{conn: c})
 		w.noteConnected(c)
 		return nil
 	}
@@ -193,10 +193,11 @@ func (w *Wire) Conn() *link.Conn { return w.state.Load().conn }
 // Err is why the wire is down; nil if it is up, or an attempt to connect is under way.
 func (w *Wire) Err() error { return w.state.Load().err }
 
-// Waits reports whether the first attempt is under way, or yet to be made.
-func (w *Wire) Waits() bool {
+// Present is the connection, if there is one; coming says whether the first attempt to make it is under
+// way, or yet to be made.
+func (w *Wire) Present() (c *link.Conn, coming bool) {
 	s := w.state.Load()
-	return s.changed != nil || s.err == ErrNotConnected
+	return s.conn, s.changed != nil || s.err == ErrNotConnected
 }
 
 // present is the connection, if need be after the attempt that is under way.
