@@ -158,6 +158,9 @@ func (f *field) report(took time.Duration) {
 	}
 	f.t.Log(text)
 	f.t.Logf("%d reads compared with what the server had, %d not, as it was not known", f.truth.judged, f.truth.unjudged)
+	if f.truth.looks && f.truth.judged < f.truth.unjudged {
+		f.t.Error("more reads were not compared than were: want MONITOR followed nearly always")
+	}
 	for _, v := range slices.Concat(c.violations[:min(len(c.violations), most)], f.truth.violations[:min(len(f.truth.violations), most)]) {
 		f.t.Error(v)
 	}

@@ -27,6 +27,7 @@ type truth struct {
 	server *servertest.Server
 	names  []string // of the keys, by their numbers
 	offset int64    // from the server's time to now's
+	looks  bool     // the server's MONITOR can be read
 
 	mu     sync.Mutex
 	more   *sync.Cond // a mark was seen, or a connection was lost or is new
@@ -54,7 +55,7 @@ func newTruth(t *testing.T, s *servertest.Server) *truth {
 		h.names = append(h.names, "stress:k"+string(keyOf(key)))
 	}
 	h.model = newModel(h.names)
-	if !quotes(t, s) {
+	if h.looks = quotes(t, s); !h.looks {
 		t.Log("MONITOR of this server does not quote what it shows: reads are not compared with it")
 		close(h.ended)
 		return h
@@ -166,6 +167,7 @@ func (h *truth) readAll() <-chan []servertest.Reply {
 		defer close(all)
 		c, err := h.server.Dial()
 		if err != nil {
+			h.drop()
 			return
 		}
 		defer c.Close()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/firncache/firn/internal/shared"
 	"github.com/firncache/firn/remote/internal/command"
@@ -84,7 +85,7 @@ func (w *Wire) sendMulti(ctx context.Context, cmds []rueidis.Completed) []rueidi
 	defer cancel()
 	c, seen, err := w.enter(ctx, within)
 	if err != nil {
-		return errorResults(len(cmds), err)
+		return slices.Repeat([]rueidis.RedisResult{rueidis.NewErrorResult(err)}, len(cmds))
 	}
 	results := c.DoMulti(within, cmds...)
 	for i := range results {
@@ -146,12 +147,4 @@ func (w *Wire) Unavailable(err error) error {
 		err = c.Err // it has the address, too
 	}
 	return fmt.Errorf("%w: %s: %w", shared.ErrUnavailable, w.Addr, err)
-}
-
-func errorResults(n int, err error) []rueidis.RedisResult {
-	results := make([]rueidis.RedisResult, n)
-	for i := range results {
-		results[i] = rueidis.NewErrorResult(err)
-	}
-	return results
 }
