@@ -9,18 +9,19 @@ import (
 )
 
 // allSegments are the segments of shared memory of this IPC namespace, but for those
-// that have been removed and go with the last process: which process has made each.
-func allSegments() map[int]int {
-	makers := map[int]int{}
+// that have been removed and go with the last process.
+func allSegments() (all []segment) {
 	list, _ := os.ReadFile("/proc/sysvipc/shm") // its first line has the names of the columns
 	for line := range strings.Lines(string(list)) {
-		var key, handle, mode, size, maker int
+		var s segment
+		var key, mode, last int
 		const removed = 0o1000
-		if _, err := fmt.Sscanf(line, "%d %d %o %d %d", &key, &handle, &mode, &size, &maker); err == nil && mode&removed == 0 {
-			makers[handle] = maker
+		_, err := fmt.Sscanf(line, "%d %d %o %d %d %d %d", &key, &s.handle, &mode, &s.bytes, &s.maker, &last, &s.attached)
+		if err == nil && mode&removed == 0 {
+			all = append(all, s)
 		}
 	}
-	return makers
+	return all
 }
 
 func removeSegment(handle int) { _, _ = unix.SysvShmCtl(handle, unix.IPC_RMID, nil) }

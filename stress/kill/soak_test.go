@@ -41,9 +41,10 @@ func TestMain(m *testing.M) {
 			os.Exit(0)
 		}
 	}
+	children.begin()
 	code := m.Run()
 	if left := children.segments(); len(left) > 0 {
-		fmt.Fprintf(os.Stderr, "segments of shared memory are left: %v; ipcrm -m removes them\n", left)
+		fmt.Fprintf(os.Stderr, "segments of shared memory are left, which ipcrm -m removes: %v\n", left)
 		code = 1
 	}
 	os.Exit(code)
