@@ -66,7 +66,7 @@
 // # Files
 //
 //	remote.go, options.go,                   what a user has and chooses
-//	option_error.go, leases.go
+//	option_error.go, leases_option.go
 //	tier.go, open.go, host.go, stats.go      the tier: begin and end; what it hears of its servers; figures
 //	read.go, write.go, touch.go, remove.go,  the calls of a store: entries and numbers
 //	multi.go, number.go, clear.go, entry.go

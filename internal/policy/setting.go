@@ -1,5 +1,7 @@
 package policy
 
+import "fmt"
+
 // Lane names a queue of records.
 type Lane uint8
 
@@ -50,4 +52,17 @@ func (p Setting) Next(lane Lane, frequency uint8, small, main int64) (Lane, uint
 	default:
 		return Main, 0
 	}
+}
+
+// String says which share of the bytes Small keeps, and from how many reads on a record stays
+// when it reaches the end of it: by a move to Main, or where it may by going round in Small.
+func (p Setting) String() string {
+	reads, how := "reads", "promote"
+	if p.Promote == 1 {
+		reads = "read"
+	}
+	if p.Stay {
+		how = "stay or promote"
+	}
+	return fmt.Sprintf("small %.3g %%, %s at %d %s", 100*p.Share, how, p.Promote, reads)
 }

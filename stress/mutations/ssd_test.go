@@ -121,7 +121,7 @@ var ssdTier = []mutation{{
 	pkg:   "./internal/ssd", test: "TestFault06Flip",
 }, {
 	guard: "a damaged record leaves the index",
-	file:  "internal/ssd/corrupt.go",
+	file:  "internal/ssd/failed_read.go",
 	old:   "\"offset\", ref.off)\n\tt.dropRef(ref)",
 	new:   "\"offset\", ref.off)",
 	pkg:   "./internal/ssd", test: "TestFault06ReadWrongOnce",
@@ -237,13 +237,13 @@ var ssdTier = []mutation{{
 	pkg:   "./internal/ssd", test: "TestDemoteLeavesRoomForCleaning",
 }, {
 	guard: "a place that fails twice costs its record",
-	file:  "internal/ssd/corrupt.go",
+	file:  "internal/ssd/failed_read.go",
 	old:   "if again {\n",
 	new:   "if again && false {\n",
 	pkg:   "./internal/ssd", test: "TestFault12UnreadablePlace",
 }, {
 	guard: "other places are tried before the tier is off",
-	file:  "internal/ssd/corrupt.go",
+	file:  "internal/ssd/failed_read.go",
 	old:   " && !t.readsElsewhere(ref.slot) {",
 	new:   " {",
 	pkg:   "./internal/ssd", test: "TestFault12UnreadableSegment",

@@ -1,7 +1,5 @@
 package policy
 
-import "fmt"
-
 // Choice is a setting that a Tuner can choose, and how its shadow does.
 type Choice struct {
 	Setting Setting
@@ -29,17 +27,4 @@ func (t *Tuner) Choices() (list []Choice, current int) {
 		list = append(list, c)
 	}
 	return list, now
-}
-
-// String says which share of the bytes Small keeps, and from how many reads on a record stays
-// when it reaches the end of it: by a move to Main, or where it may by going round in Small.
-func (p Setting) String() string {
-	reads, how := "reads", "promote"
-	if p.Promote == 1 {
-		reads = "read"
-	}
-	if p.Stay {
-		how = "stay or promote"
-	}
-	return fmt.Sprintf("small %.3g %%, %s at %d %s", 100*p.Share, how, p.Promote, reads)
 }
