@@ -59,7 +59,7 @@ func readmeTable(runs []*samples.Run) string {
 	}
 	head := []string{"10 million entries of 16 + 64 bytes", "a Get, zipf, 2 goroutines", "a garbage collection", "expiry", "bound", "beyond RAM"}
 	r := runs[0]
-	return markdown(head, rows) + fmt.Sprintf("\n%s, %s; a rival's row says how many Gets firn did in the time of one of the rival's, in turns.\n",
+	return markdown(head, rows) + fmt.Sprintf("\n%s, %s; 2 × in a rival's row: in turns, firn did two Gets in the time of one.\n",
 		r.Started.Format("2006-01-02"), machine(r.Machine))
 }
 

@@ -111,8 +111,8 @@
 //     that of a deadline alone; in_place.go, addition.go: those that depend on what a key has,
 //     in one hold of a lock; clear.go: that of all.
 //   - acquire.go: how a write gets segments. reclaim.go: which shard gives one up, and when;
-//     drain.go, steps.go, walk.go: how. keepOrEvict in drain.go evicts a record or
-//     not, by policy.Setting; lanes.go has the lane of a new record, by policy.Ghosts.
+//     drain.go, steps.go, walk.go: how. keepOrEvict in drain.go keeps or evicts a
+//     record, by policy.Setting; lanes.go chooses a new record's lane, by policy.Ghosts.
 //   - quotas: the quotas of namespaces, and the accounts of their records; accounts.go keeps
 //     those, hold_quota.go evicts what is above one.
 //   - lower_tier.go: the seam to a lower tier. demote.go, demote_parts.go, demotions.go,

@@ -45,7 +45,8 @@
 //	invalidate.go  records that were written in RAM, or may have been meanwhile
 //	obsolete.go    records without a reader
 //	block.go       how a compressed value begins
-//	fetch.go       reading bytes; reader.go; failed_read.go: what a damaged record or a disk that fails costs
+//	fetch.go       reading bytes; reader.go
+//	failed_read.go what a damaged record costs, and a read that failed
 //	read.go        Get; read_parts.go: values in parts; get_many.go: GetMany; iterate.go: All
 //	recover_source.go   whether the log is kept, and where its index comes from
 //	recover_memory.go   the index of a tier that was not closed
