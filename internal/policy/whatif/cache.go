@@ -7,11 +7,12 @@ import "github.com/firncache/firn/internal/policy"
 type cache struct {
 	*columns
 	table    *table
-	bit      uint8 // in table.lives
-	capacity int64 // in bytes
-	most     int64 // bytes that a record takes of it: larger ones count as so large
-	filling  bool  // it has not evicted anything yet
-	tuner    *policy.Tuner
+	bit      uint8         // in table.lives
+	capacity int64         // in bytes
+	most     int64         // bytes that a record takes of it: larger ones count as so large
+	filling  bool          // it has not evicted anything yet
+	tuner    *policy.Tuner // the mate's, too
+	mate     *cache
 	chosen   *policy.Setting // by the cache itself: where there is no room for a tuner it is taken here, too
 	ghosts   policy.Ghosts
 	memory   []uint64 // of the ghosts
@@ -33,15 +34,19 @@ type lane struct {
 	bytes          int64
 }
 
-func (c *cache) init(t *table, columns *columns, chosen *policy.Setting, bit uint8, entries, tunerKeys int) {
+func (c *cache) init(t *table, columns *columns, chosen *policy.Setting, bit uint8, entries int) {
 	*c = cache{
 		table: t, columns: columns, chosen: chosen, bit: bit, filling: true,
-		tuner:  untuned,
+		tuner: untuned, mate: c,
 		memory: make([]uint64, policy.GhostWords(int64(entries), ghostRoom)),
 	}
-	if tunerKeys > 0 {
-		c.tuner = policy.NewTunerOfKeys(tunerKeys)
-	}
+}
+
+// pair gives two caches one tuner, of so many keys: it sees the requests of both.
+func pair(a, b *cache, tunerKeys int) {
+	a.mate, b.mate = b, a
+	a.tuner = policy.NewTunerOfKeys(tunerKeys)
+	b.tuner = a.tuner
 }
 
 // untuned is the tuner of all caches that have none of their own: it never changes.
@@ -62,7 +67,12 @@ func (c *cache) read(i uint16) {
 	if c.state[i]&^flags < policy.MaxFrequency {
 		c.state[i]++
 	}
-	c.tuner.Request(mix(c.table.hashes[i]), c.entries(), c.filling, true)
+	c.report(mix(c.table.hashes[i]), true)
+}
+
+// report lets the tuner see a request for a key, present or being stored.
+func (c *cache) report(hash uint64, present bool) {
+	c.tuner.Request(hash, c.entries()+c.mate.entries(), c.filling, present)
 }
 
 // sizeOf is what a key takes of the capacity.
@@ -96,13 +106,13 @@ func (c *cache) insert(i uint16, deadline uint32, now int64) {
 	size := c.sizeOf(i)
 	c.deadlines.set(i, deadline)
 	if c.holds(i) {
-		c.tuner.Request(mix(c.table.hashes[i]), c.entries(), c.filling, false)
+		c.report(mix(c.table.hashes[i]), false)
 		c.state[i] = c.state[i]&inMain | again
 		c.makeRoom(0, now)
 		return
 	}
 	hash, to := mix(c.table.hashes[i]), policy.Main
-	c.tuner.Request(hash, c.entries(), c.filling, false)
+	c.report(hash, false)
 	c.makeRoom(size, now)
 	if !c.filling {
 		to = c.ghosts.Lane(hash, c.stamp(policy.Small), c.stamp(policy.Main))

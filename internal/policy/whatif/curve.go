@@ -179,7 +179,7 @@ func byteRatio(misses, reads, missBytes, hitBytes float64) float64 {
 // far the control is off, by how far it is from what the cache itself misses, by the keys behind it, and
 // by what the cache does otherwise than any miniature. The factors are fitted to traces: see TestTraces.
 func errorOf(deviation, off, gap float64, keys int) float64 {
-	return math.Sqrt(14.6*deviation*deviation + 1.05*off*off + 0.032*gap*gap + 0.024/float64(max(keys, 1)) + 0.008*0.008)
+	return math.Sqrt(25*deviation*deviation + 0.5*off*off + 0.018*gap*gap + 0.024/float64(max(keys, 1)) + 0.01*0.01)
 }
 
 // choiceError is for a size that has the setting of the cache, and would choose another one perhaps:

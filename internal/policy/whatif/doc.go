@@ -8,7 +8,7 @@
 //   - factor: how many times the present size a size stands for.
 //   - sample: keys, chosen by their hashes, that stand for all; rate: their share of all keys.
 //   - size: a cache of another size, as a few miniature caches, its pieces. Each has a part of the
-//     sample and a tuner of its own.
+//     sample, and two of them share a tuner.
 //   - group: sizes on one sample. Two groups, for small and large factors, have samples of
 //     different rates, so that all sizes have about as many keys.
 //   - control: the present size, simulated: its misses can be compared with the real ones. Each
@@ -19,11 +19,13 @@
 //
 // # How the real cache helps
 //
-// A piece runs the code of the RAM tier's policy, with its tuner: a larger cache would choose another
+// A piece runs the code of the RAM tier's policy, with a tuner: a larger cache would choose another
 // setting. Where two settings are nearly as good, which of them a cache takes is a matter of
-// chance; of four pieces some take the one and some the other. What a sample brings of error is
-// mostly that a few of the hottest keys are in it, or are not, and that it has some keys more or
-// less than its rate says. Three figures of the real cache take most of that out:
+// chance, and of two tuners one may take the one, and one the other. With a tuner for each piece
+// there are too few keys to choose by: larger sizes missed a point more than caches of their size.
+// What a sample brings of error is mostly that a few of the hottest keys are in it, or are not, and
+// that it has some keys more or less than its rate says. Three figures of the real cache take most of
+// that out:
 //
 //   - A miss ratio is that of the sample's misses to all requests, and not to the sample's: the
 //     hottest keys hit at any size, and need not be in the sample.

@@ -35,7 +35,7 @@ func newGroup(factors []float64, bytes int, expires bool) *group {
 	for _, f := range factors {
 		sum += f
 	}
-	tunerKeys := tunerKeysIn(float64(bytes) / tunerShare / float64(len(factors)*pieces))
+	tunerKeys := tunerKeysIn(float64(bytes) / tunerShare / float64(len(factors)*tuners))
 	perKey := float64(tableKeyBytes+len(factors)*laneKeyBytes) + ghostsPerEntry*policy.GhostBytes*sum/largest
 	if expires {
 		perKey += float64((1 + len(factors)) * deadlineBytes)
@@ -57,7 +57,7 @@ func (g *group) factors() (all []float64) {
 func fixedBytes(sizes, tunerKeys int) float64 {
 	n := groupBytes + sizes*sizeBytes
 	if tunerKeys > 0 {
-		n += sizes * pieces * int(tunerBytes(policy.NewTunerOfKeys(tunerKeys)))
+		n += sizes * tuners * int(tunerBytes(policy.NewTunerOfKeys(tunerKeys)))
 	}
 	return float64(n)
 }
@@ -91,7 +91,7 @@ func newGroupOf(factors []float64, n, tunerKeys int, expires bool) *group {
 
 const (
 	ghostsPerEntry = 3 // as in package policy
-	tunerShare     = 4 // 1/tunerShare of the memory is for tuners
+	tunerShare     = 3 // 1/tunerShare of the memory is for tuners
 	firstRecords   = 64
 	shrink         = 0.85 // is the sample's rate multiplied by when the table is full
 )
@@ -107,8 +107,8 @@ func tunerKeysIn(bytes float64) int {
 }
 
 const (
-	leastTunerKeys = 16
-	mostTunerKeys  = 160
+	leastTunerKeys = 32
+	mostTunerKeys  = 512
 )
 
 // bytesTaken is the memory that a group takes.

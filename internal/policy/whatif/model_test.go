@@ -24,7 +24,8 @@ type modelCache struct {
 	capacity int64
 	most     int64
 	filling  bool
-	tuner    *policy.Tuner
+	tuner    *policy.Tuner // the mate's, too
+	mate     *modelCache
 	ghosts   policy.Ghosts
 	words    int // of the ghosts, at most
 	ghostsOf int
@@ -44,17 +45,17 @@ func (c *modelCache) entries() int { return len(c.lanes[0]) + len(c.lanes[1]) }
 func (c *modelCache) read(hash uint64) {
 	k := c.live[hash]
 	k.frequency = min(k.frequency+1, policy.MaxFrequency)
-	c.tuner.Request(mix(hash), int64(c.entries()), c.filling, true)
+	c.tuner.Request(mix(hash), int64(c.entries()+c.mate.entries()), c.filling, true)
 }
 
 func (c *modelCache) insert(k *modelKey, now int64) {
 	if old := c.live[k.hash]; old != nil { // it has expired
 		old.deadline, old.frequency, old.again = k.deadline, 0, true
-		c.tuner.Request(mix(k.hash), int64(c.entries()), c.filling, false)
+		c.tuner.Request(mix(k.hash), int64(c.entries()+c.mate.entries()), c.filling, false)
 		c.makeRoom(0, now)
 		return
 	}
-	c.tuner.Request(mix(k.hash), int64(c.entries()), c.filling, false)
+	c.tuner.Request(mix(k.hash), int64(c.entries()+c.mate.entries()), c.filling, false)
 	c.makeRoom(min(k.size, c.most), now)
 	to := policy.Main
 	if !c.filling {
@@ -148,8 +149,12 @@ func newModel(g *group) *model {
 		for p := range some {
 			some[p] = &modelCache{
 				filling: true, words: len(g.sizes[n].pieces[p].memory), live: map[uint64]*modelKey{},
-				tuner: policy.NewTunerOfKeys(modelTunerKeys),
 			}
+		}
+		for p := 0; p < pieces; p += 2 {
+			a, b := some[p], some[p+1]
+			a.tuner = policy.NewTunerOfKeys(modelTunerKeys)
+			a.mate, b.mate, b.tuner = b, a, a.tuner
 		}
 		m.caches = append(m.caches, some)
 	}

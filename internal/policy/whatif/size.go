@@ -2,8 +2,7 @@ package whatif
 
 import "github.com/firncache/firn/internal/policy"
 
-// size is a cache of another size: miniature caches, each with a part of the sample and a tuner of
-// its own, whose choices are averaged that way.
+// size is a cache of another size: miniature caches, each with a part of the sample.
 type size struct {
 	factor float64
 	pieces [pieces]cache
@@ -18,8 +17,10 @@ type size struct {
 	inserted, took float64 // bytes of records that came in of late, and of the capacity that these took
 }
 
-// pieces is how many miniature caches a size has.
-const pieces = 4
+const (
+	pieces = 4 // miniature caches of a size
+	tuners = 2 // of a size: one for two pieces
+)
 
 // columns are what the pieces of a size know of each key.
 type columns struct {
@@ -35,15 +36,19 @@ func (z *size) init(t *table, chosen *policy.Setting, bit uint8, factor, ofLarge
 	z.factor = factor
 	z.lanes = &columns{deadlines: newDeadlines(n+1, t.deadlines != nil), stamps: make([]uint16, n+1), next: make([]uint16, n+1), state: make([]uint8, n+1)}
 	for p := range z.pieces {
-		z.pieces[p].init(t, z.lanes, chosen, bit, int(float64(n)*ofLargest/pieces), tunerKeys)
+		z.pieces[p].init(t, z.lanes, chosen, bit, int(float64(n)*ofLargest/pieces))
+	}
+	for p := 0; tunerKeys > 0 && p < pieces; p += 2 {
+		pair(&z.pieces[p], &z.pieces[p+1], tunerKeys)
 	}
 }
 
 // bytesTaken is the memory that it takes.
 func (z *size) bytesTaken() (n int) {
 	for p := range z.pieces {
-		if n += 8 * len(z.pieces[p].memory); z.pieces[p].tuner != untuned {
-			n += int(tunerBytes(z.pieces[p].tuner))
+		n += 8 * len(z.pieces[p].memory)
+		if t := z.pieces[p].tuner; t != untuned {
+			n += int(tunerBytes(t)) / (pieces / tuners)
 		}
 	}
 	return n + sizeBytes + len(z.lanes.next)*laneKeyBytes + len(z.lanes.deadlines)*deadlineBytes
