@@ -19,7 +19,7 @@ func (t *Tier) Health() (s inside.State, why string, since time.Time) {
 		return s, why, since
 	}
 	if stalled, waits, ok := t.log.WhenStalled(); ok {
-		return inside.Stalled, fmt.Sprintf("the disk is behind: %d KiB wait to be written. Values that leave RAM wait for it, up to %v, and then do not get here", waits>>10, t.cfg.MaxWriteStall), stalled
+		return inside.Stalled, fmt.Sprintf("the disk is behind: %d KiB wait to be written. Values that leave RAM wait for it up to %v, and are dropped then", waits>>10, t.cfg.MaxWriteStall), stalled
 	}
 	if t.index.LowOnMemory() {
 		why = join("its index waits for memory from RAM", why)
