@@ -82,3 +82,43 @@ func (c *counting) Demote(uint64, []byte, []byte, int64, bool, record.Copy) bool
 	c.n++
 	return true
 }
+
+// Nor has a write of a record that is longer than a segment often many records to keep and to
+// evict, though it drains several segments.
+func TestWritesOfLongRecordsShareDrains(t *testing.T) {
+	oneGoroutine(t)
+	t.Parallel()
+	tier, rng, value := newTier(t, 16<<20), rand.New(rand.NewPCG(2, 6)), make([]byte, 6<<10)
+	zipf := rand.NewZipf(rng, 1.2, 8, 11_000)
+	var key [8]byte
+	drained := func() uint64 {
+		st := tier.Stats()
+		return st.Evicted + st.Reinserted
+	}
+	set := func() uint64 {
+		for found := true; found; _, found = tier.Get(nil, key[:]) {
+			binary.LittleEndian.PutUint64(key[:], zipf.Uint64())
+		}
+		before := drained()
+		if err := tier.setKey(key[:], value, 0); err != nil {
+			t.Fatal(err)
+		}
+		return drained() - before
+	}
+	for range 7000 {
+		set()
+	}
+	const sets, most = 5000, 5
+	many := 0
+	for range sets {
+		if set() > most {
+			many++
+		}
+	}
+	if many > sets/50 { // 63, and 124 without steps ahead
+		t.Errorf("%d of %d writes drained more than %d records", many, sets, most)
+	}
+	if err := tier.Check(); err != nil {
+		t.Error(err)
+	}
+}
