@@ -24,9 +24,10 @@ type SSDOptions struct {
 	Dir string
 
 	// Bytes is the space that all files may take together, in bytes, at least MinSSDBytes; it is
-	// taken from the file system at Open. An existing log grows or shrinks to it: its oldest
-	// records go, as far as the others need the room. Segments take RAM, at most 1/32 of RAMBytes:
-	// with thousands of times as much SSD as RAM, the log takes less than Bytes. Required.
+	// taken from the file system at Open, or once there is as much: until then RAM serves alone,
+	// and Stats.SSD.Online is false. An existing log grows or shrinks to it: its oldest records go,
+	// as far as the others need the room. Segments take RAM, at most 1/32 of RAMBytes: with
+	// thousands of times as much SSD as RAM, the log takes less than Bytes. Required.
 	Bytes int64
 
 	// SegmentBytes is the unit in which the log is reclaimed, and about the longest record in one

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 )
 
 // osFile is a file of the real file system. It continues operations that the system cuts
@@ -65,10 +66,22 @@ func (f *osFile) Allocate(size int64) error {
 			return err
 		}
 	}
+	if err := f.hasSpace(size - old); err != nil {
+		return fmt.Errorf("allocate %d bytes for %s: %w", size, f.file.Name(), err)
+	}
 	if err := allocate(f, old, size); err != nil {
 		// Blocks that were reserved before the space ran out are given back.
 		err = fmt.Errorf("allocate %d bytes for %s: %w", size, f.file.Name(), err)
 		return errors.Join(err, f.Truncate(min(old, size)))
+	}
+	return nil
+}
+
+// hasSpace fails if the file system says that it has not so many bytes more. Without that it
+// would be full for a moment, for all that use it, until a vain attempt has given all back.
+func (f *osFile) hasSpace(bytes int64) error {
+	if left, err := free(filepath.Dir(f.file.Name())); err == nil && bytes > left {
+		return fmt.Errorf("%d bytes are free: %w", left, ErrNoSpace)
 	}
 	return nil
 }
