@@ -19,7 +19,7 @@ type Cache struct {
 	Hits, Misses             uint64 // approximate; those of fronts are FrontHits
 	Sets, Deletes            uint64
 	Evictions, Expirations   uint64 // to make room, or as their time was over
-	Replacements, Cleared    uint64 // gone by a Set of their key, or by Cache.Clear
+	Replacements, Cleared    uint64 // gone by a Set of their key, which may have expired, or by Cache.Clear
 	FrontHits                uint64
 	Mismatches, DecodeErrors uint64 // typed reads of a value of another kind, or one that its codec refused
 	TagMisses, TagOverflows  uint64 // misses for a tag that was invalidated or has expired, or shares its place; loaded values that had too many
