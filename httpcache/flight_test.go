@@ -216,6 +216,9 @@ func TestUnsafeMethodVoids(t *testing.T) {
 		first()
 		post()
 		expect(t, "after the POST", third(), "200 body 3 end")
+		if n := c.Stats().Purged; n != 1 {
+			t.Errorf("%d purges of one POST", n)
+		}
 	})
 }
 

@@ -179,8 +179,8 @@ func (h *Handler) pass(w http.ResponseWriter, r *http.Request, fwd string) {
 	}
 	p := &passWriter{ResponseWriter: w, c: h.cache, r: r}
 	h.next.ServeHTTP(p, r)
-	if p.WriteHeader(http.StatusOK); !isSafe(r.Method) { // what it did after its answer counts, too
-		h.cache.passed(r, p.status, w.Header())
+	if p.WriteHeader(http.StatusOK); invalidates(r.Method, p.status) { // what it did after its answer, too
+		h.cache.invalidate(r, w.Header())
 	}
 }
 

@@ -26,11 +26,11 @@ func (c *Cache) PurgeRequest(r *http.Request) error {
 	if primary == "" {
 		return nil // nothing of it is stored
 	}
+	c.stats.purged.Add(1)
 	return c.remove(r.Context(), primary)
 }
 
 func (c *Cache) remove(ctx context.Context, primary string) error {
-	c.stats.purged.Add(1)
 	c.flights.invalidate(primary)
 	return c.heads.DeleteMulti(ctx, primary)
 }
@@ -68,11 +68,17 @@ func isSafe(method string) bool {
 // what is stored of its URLs invalid, RFC 9111, section 4.4, and one to HEAD may, section 4.3.5.
 func (c *Cache) passed(r *http.Request, status int, h http.Header) {
 	switch {
-	case !isSafe(r.Method) && status >= 200 && status < 400:
+	case invalidates(r.Method, status):
+		c.stats.purged.Add(1)
 		c.invalidate(r, h)
 	case r.Method == http.MethodHead && status == http.StatusOK:
 		c.compareHead(r, h)
 	}
+}
+
+// invalidates reports whether a response says that what is stored of its URLs is no longer valid.
+func invalidates(method string, status int) bool {
+	return !isSafe(method) && status >= 200 && status < 400
 }
 
 func (c *Cache) invalidate(r *http.Request, h http.Header) {
