@@ -123,24 +123,18 @@ func (s *shard) owesDrainSteps() (n int) {
 	step := max(min(int64(t.maxWalk)*mean, stepBytes), mean, 1)
 	n = int(min(1+s.drainDebt/step, maxSteps))
 	s.drainDebt -= int64(n) * (step - step/4) // more is drained than is stored, so as to stay ahead of need
-	switch {
-	case !t.full.Load(), int64(t.freeAhead)<<t.segShift > t.bytes.Load()/aheadShare:
-		return 0
-	case t.lower != nil && int64(t.segSize()) < minSteps*step: // a step may begin what a write has to wait for
+	if !t.full.Load() || int64(t.segSize()) < minSteps*step {
 		return 0
 	}
 	return n
 }
 
+// minSteps is how many steps a drain takes, at least, for which that is worth it, and
+// maxSteps how many a write does at most. The others of a long record are left to
+// the next writes.
 const (
-	// maxSteps is how many steps a write does at most. The others of a long record are left to
-	// the next writes.
-	maxSteps = 4
-	// minSteps is how many steps a drain takes, at least, for which that is worth it over a lower tier.
 	minSteps = 4
-	// aheadShare is the part of the budget, as 1/aheadShare, that may be free ahead of need: in a
-	// small cache a few segments are more.
-	aheadShare = 256
+	maxSteps = 4
 )
 
 // reclaimAhead does steps of a drain while there is need, and the lower tier has room
