@@ -3,7 +3,6 @@ package servertest
 import (
 	"crypto/tls"
 	"fmt"
-	"math/rand/v2"
 	"net"
 	"os"
 	"os/exec"
@@ -51,16 +50,11 @@ type Server struct {
 func Start(t testing.TB, o Options) *Server {
 	t.Helper()
 	s := prepare(t, o)
-	for attempt := 0; ; attempt++ {
-		s.choosePort()
-		err := s.run()
-		if err == nil {
-			return s
-		}
-		if attempt == 4 || !strings.Contains(s.log.text(), "in use") { // another process took the port
-			t.Fatalf("%s: %v\n%s", s.Binary.Path, err, s.log.text())
-		}
+	s.choosePort()
+	if err := s.run(); err != nil {
+		t.Fatalf("%s: %v\n%s", s.Binary.Path, err, s.log.text())
 	}
+	return s
 }
 
 // prepare is a server that does not run.
@@ -91,21 +85,6 @@ func (s *Server) choosePort() {
 	}
 	s.t.Cleanup(func() { os.RemoveAll(dir) })
 	s.Addr = filepath.Join(dir, "s")
-}
-
-// FreePort is a port that nobody listens on now, of those that are not given to outgoing
-// connections.
-func FreePort(t testing.TB) int {
-	t.Helper()
-	for range 100 {
-		l, err := net.Listen("tcp4", net.JoinHostPort("127.0.0.1", strconv.Itoa(10000+rand.IntN(20000))))
-		if err == nil {
-			defer l.Close()
-			return l.Addr().(*net.TCPAddr).Port
-		}
-	}
-	t.Fatal("no free port from 10000 to 29999")
-	return 0
 }
 
 // run starts the process, and waits until it takes connections.

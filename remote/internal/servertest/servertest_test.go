@@ -96,3 +96,20 @@ func TestCertificateOfAnotherServer(t *testing.T) {
 		t.Fatalf("PING: %v, want an unknown authority", err)
 	}
 }
+
+// No two servers of this process, nor of another, are given one port.
+func TestPorts(t *testing.T) {
+	given := map[int]bool{}
+	for range 3 * portBlock {
+		port := FreePort(t)
+		if given[port] {
+			t.Fatalf("port %d is given twice", port)
+		}
+		given[port] = true
+		l, err := listen(port / portBlock * portBlock)
+		if err == nil {
+			l.Close()
+			t.Fatalf("the block of port %d can be owned by another process", port)
+		}
+	}
+}
