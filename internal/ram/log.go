@@ -43,6 +43,7 @@ func (s *shard) appendRecord(q policy.Lane, r *newRecord) (loc uint32) {
 	s.tier.write(off, r)
 	s.work.bytes += int(r.size)
 	s.appended(off, r.deadline)
+	s.newest, _ = s.tier.segmentAt(off)
 	if a != nil {
 		s.credit(a, q, off, r.size)
 	}

@@ -123,18 +123,26 @@ func (s *shard) owesDrainSteps() (n int) {
 	step := max(min(int64(t.maxWalk)*mean, stepBytes), mean, 1)
 	n = int(min(1+s.drainDebt/step, maxSteps))
 	s.drainDebt -= int64(n) * (step - step/4) // more is drained than is stored, so as to stay ahead of need
-	if !t.full.Load() || int64(t.segSize()) < minSteps*step {
+	switch long := int64(t.segSize()) < minSteps*step; {
+	case !t.full.Load():
+		return 0
+	case long && t.lower != nil: // a step may begin a demotion that the next write has to wait for
+		return 0
+	case long && int64(t.freeAhead)<<t.segShift > t.bytes.Load()/aheadShare:
 		return 0
 	}
 	return n
 }
 
-// minSteps is how many steps a drain takes, at least, for which that is worth it, and
-// maxSteps how many a write does at most. The others of a long record are left to
-// the next writes.
 const (
-	minSteps = 4
+	// maxSteps is how many steps a write does at most. The others of a long record are left to
+	// the next writes.
 	maxSteps = 4
+	// minSteps is how many steps a drain takes, at least, for which that is worth it always: of
+	// fewer, for long records or short segments, only
+	minSteps = 4
+	// where what is free ahead of need is at most this part of the budget, as 1/aheadShare.
+	aheadShare = 256
 )
 
 // reclaimAhead does steps of a drain while there is need, and the lower tier has room
@@ -155,6 +163,18 @@ func (s *shard) reclaimStepAhead(ev *evicted.List) {
 			return // another writer is at it
 		}
 	}
-	s.reclaimStep()
+	if s.drain.id != 0 || s.dead.Head != 0 || !s.nextHasNewest() {
+		s.reclaimStep()
+	}
 	s.unlock(ev)
+}
+
+// nextHasNewest reports whether the next drain would be of the segment where the shard's newest
+// record starts, which a step ahead of need leaves alone: what was just written can be read.
+func (s *shard) nextHasNewest() bool {
+	id := s.cleanable.Cheapest()
+	if id == 0 {
+		id = s.queues[s.tier.tuner.Setting().Victim(s.laneBytes())].Head
+	}
+	return id == 0 || id == s.newest
 }

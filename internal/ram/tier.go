@@ -139,6 +139,7 @@ type shard struct {
 	drain     drain
 	leavers   leavers
 	drainDebt int64          // bytes that were stored, less those for which a step of a drain was done
+	newest    uint32         // the segment where the record that was last written starts
 	walking   uint32         // the segment whose records are being looked through, in this hold
 	walks     *walk          // those under way, the drain's excepted
 	work      work           // done in this hold
