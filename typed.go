@@ -455,7 +455,7 @@ func (t *Typed[K, V]) encode(dst []byte, v V) ([]byte, error) {
 	}
 	dst, err := t.cfg.codec.Append(t.cfg.fingerprint.Append(dst), v)
 	if err != nil {
-		return dst, fmt.Errorf("firn: encode a %s as %s: %w", codec.TypeName(reflect.TypeFor[V]()), t.cfg.codec.Name(), err)
+		return dst, fmt.Errorf("firn: encode a value of type %s as %s: %w", codec.TypeName(reflect.TypeFor[V]()), t.cfg.codec.Name(), err)
 	}
 	return dst, nil
 }

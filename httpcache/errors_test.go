@@ -154,8 +154,9 @@ func TestNoCache(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, s := range []string{"", "Range: bytes=0-9", "HEAD", "POST"} {
-				if resp, _ := through.get(t, s); resp.StatusCode >= 300 {
-					t.Errorf("%q with a closed cache: %d", s, resp.StatusCode)
+				resp, _ := through.get(t, s)
+				if status := resp.Header.Get("Cache-Status"); resp.StatusCode >= 300 || !strings.HasPrefix(status, "test; fwd=") || strings.Contains(status, "stored") {
+					t.Errorf("%q with a closed cache: %d, Cache-Status %q", s, resp.StatusCode, status)
 				}
 			}
 			if err := c.Purge(t.Context(), "http://origin/"); !errors.Is(err, firn.ErrClosed) {
@@ -200,6 +201,9 @@ func TestPanic(t *testing.T) {
 				if v := recover(); v != "broken" {
 					t.Errorf("panic: %v", v)
 				}
+				if s := c.Stats(); s.Misses+s.Failed != 1 || s.Failed == 1 != (header == "") {
+					t.Errorf("%+v: want a miss, or one that failed before an answer", s)
+				}
 			}()
 			h.ServeHTTP(httptest.NewRecorder(), request(t, ""))
 		})
@@ -210,9 +214,13 @@ func TestPanic(t *testing.T) {
 func TestOriginFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		wrong := errors.New("no route")
-		transport := open(t, httpcache.Options{}).Transport(roundTripper(func(*http.Request) (*http.Response, error) { return nil, wrong }))
+		c := open(t, httpcache.Options{})
+		transport := c.Transport(roundTripper(func(*http.Request) (*http.Response, error) { return nil, wrong }))
 		if _, err := transport.RoundTrip(request(t, "")); err != wrong {
 			t.Errorf("%v", err)
+		}
+		if got := c.Stats(); got != (httpcache.Stats{Failed: 1}) {
+			t.Errorf("%+v: want one that failed", got)
 		}
 	})
 }

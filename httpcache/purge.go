@@ -120,7 +120,7 @@ func (c *Cache) compareHead(r *http.Request, h http.Header) {
 	if primary == "" {
 		return
 	}
-	found, key := c.find(r.Context(), primary, r.Header)
+	found, key, _ := c.find(r.Context(), primary, r.Header)
 	if found == nil {
 		return
 	}

@@ -3,8 +3,11 @@ package httpcache
 import (
 	"cmp"
 	"context"
+	"errors"
 	"net/http"
 	"time"
+
+	"github.com/firncache/firn"
 )
 
 // origin answers the requests of flights: another RoundTripper, or the handler behind the cache.
@@ -44,7 +47,8 @@ func canonical(r *http.Request) *http.Request {
 // answer finds the answer to a request, or has the origin make it, which is called for only then.
 func (c *Cache) answer(x *exchange, origin func() origin) (*answer, error) {
 	ctx, now := x.req.Context(), time.Now()
-	x.found, x.key = c.find(ctx, x.primary, x.req.Header)
+	var err error
+	x.found, x.key, err = c.find(ctx, x.primary, x.req.Header)
 	if x.found != nil {
 		switch judge(&x.control, &x.found.policy, x.found.age(now)) {
 		case fresh:
@@ -62,6 +66,9 @@ func (c *Cache) answer(x *exchange, origin func() origin) (*answer, error) {
 	if x.control.onlyIfCached {
 		c.stats.misses.Add(1)
 		return &answer{req: x.req, status: "detail=only-if-cached"}, nil
+	}
+	if errors.Is(err, firn.ErrClosed) {
+		return &answer{pass: true, fwd: "bypass", req: x.req}, nil
 	}
 	if x.req.Method == http.MethodHead {
 		return &answer{pass: true, fwd: x.reason(), req: x.req}, nil
@@ -104,6 +111,7 @@ func (c *Cache) fetch(x *exchange, o origin) (*answer, error) {
 	a := &answer{flight: f, req: x.req, head: f.head, status: "fwd=" + x.reason(), started: time.Now()}
 	switch f.out {
 	case failed:
+		c.stats.failed.Add(1)
 		f.leave()
 		return nil, f.err
 	case excused:

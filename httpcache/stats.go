@@ -10,7 +10,8 @@ type Stats struct {
 	Hits        uint64 // answered by a fresh stored response
 	Stale       uint64 // by one whose lifetime was over: while it was revalidated, or as the origin failed
 	Revalidated uint64 // by one that the origin had confirmed for it
-	Misses      uint64 // by the origin
+	Misses      uint64 // by the origin, or with 504 where only-if-cached found nothing
+	Failed      uint64 // not answered by the origin, which failed or panicked, nor by a stale one
 	Coalesced   uint64 // of misses and revalidated ones: those that waited for another request's response
 	Bypassed    uint64 // not looked up: methods, and requests that want no stored response
 	Stored      uint64 // responses that were stored
@@ -27,6 +28,7 @@ func (c *Cache) Counters(yield func(name, help string, value uint64)) {
 	yield("http_stale", "Requests answered by a stale stored response.", s.Stale)
 	yield("http_revalidated", "Requests answered by a stored response that the origin had confirmed.", s.Revalidated)
 	yield("http_misses", "Requests answered by the origin.", s.Misses)
+	yield("http_failed", "Requests that the origin failed to answer.", s.Failed)
 	yield("http_coalesced", "Requests that waited for another request's response.", s.Coalesced)
 	yield("http_bypassed", "Requests that were not looked up.", s.Bypassed)
 	yield("http_stored", "Responses stored.", s.Stored)
@@ -37,7 +39,7 @@ func (c *Cache) Counters(yield func(name, help string, value uint64)) {
 
 // counters are those of Stats.
 type counters struct {
-	hits, stale, revalidated, misses, coalesced, bypassed, stored, purged, aborted, savedBytes atomic.Uint64
+	hits, stale, revalidated, misses, failed, coalesced, bypassed, stored, purged, aborted, savedBytes atomic.Uint64
 }
 
 // Stats are the counters of the cache.
@@ -45,7 +47,7 @@ func (c *Cache) Stats() Stats {
 	n := &c.stats
 	return Stats{
 		Hits: n.hits.Load(), Stale: n.stale.Load(), Revalidated: n.revalidated.Load(), Misses: n.misses.Load(),
-		Coalesced: n.coalesced.Load(), Bypassed: n.bypassed.Load(), Stored: n.stored.Load(), Purged: n.purged.Load(),
+		Failed: n.failed.Load(), Coalesced: n.coalesced.Load(), Bypassed: n.bypassed.Load(), Stored: n.stored.Load(), Purged: n.purged.Load(),
 		Aborted: n.aborted.Load(), SavedBytes: n.savedBytes.Load(),
 	}
 }

@@ -74,20 +74,15 @@ func (f *flight) loadHead(key string, h *head, tags []string, ttl time.Duration)
 }
 
 // find returns the stored response to a request, and the key that it has, or that one would
-// have which is stored now.
-func (c *Cache) find(ctx context.Context, primary string, req http.Header) (h *head, key string) {
+// have which is stored now. h is nil if there is none, and err says why.
+func (c *Cache) find(ctx context.Context, primary string, req http.Header) (h *head, key string, err error) {
 	found, err := c.heads.Lookup(ctx, primary)
-	if err != nil {
-		return nil, primary
-	}
-	if found.fields == nil {
-		return found, primary
+	if err != nil || found.fields == nil {
+		return found, primary, err
 	}
 	key = variantKey(primary, found.id, found.fields, req)
-	if found, err = c.heads.Lookup(ctx, key); err != nil {
-		return nil, key
-	}
-	return found, key
+	found, err = c.heads.Lookup(ctx, key)
+	return found, key, err
 }
 
 // storedHeader is a header as it is stored: without the fields of the connection and those that each

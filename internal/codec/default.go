@@ -111,7 +111,7 @@ func IsImmutable(t reflect.Type) bool { return plan.IsImmutable(t) }
 
 // WrongLength is a codec's error for bytes that are not its own.
 func WrongLength[V any](got int, want any) error {
-	return fmt.Errorf("%d bytes for a %s: want %v", got, TypeName(reflect.TypeFor[V]()), want)
+	return fmt.Errorf("%d bytes for a value of type %s: want %v", got, TypeName(reflect.TypeFor[V]()), want)
 }
 
 // Inline is how many of the bytes that a codec makes of a value lie in the value itself, and not

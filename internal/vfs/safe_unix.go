@@ -25,7 +25,7 @@ func checkOwner(info os.FileInfo) error {
 // volume with us is.
 func checkMode(mode os.FileMode) error {
 	if mode.Perm()&0o002 != 0 {
-		return fmt.Errorf("%w: its mode is %04o: everybody may write there; name a subdirectory, or chmod o-w", fs.ErrPermission, mode.Perm())
+		return fmt.Errorf("its mode is %04o, so everybody may write there: name a subdirectory, or chmod o-w (%w)", mode.Perm(), fs.ErrPermission)
 	}
 	return nil
 }

@@ -312,7 +312,7 @@ func TestTypedErrors(t *testing.T) {
 	c := harness.OpenSmall(t)
 	floats := harness.NewTyped(t, c, "n", firn.TypedOptions[string, []float64]{Codec: firn.JSONCodec[[]float64]()})
 	floats.Set("k", []float64{1})
-	if err := floats.Set("k", []float64{math.NaN()}); err == nil || !strings.Contains(err.Error(), "encode a []float64 as json/1") {
+	if err := floats.Set("k", []float64{math.NaN()}); err == nil || !strings.Contains(err.Error(), "encode a value of type []float64 as json/1") {
 		t.Errorf("Set of NaN: %v", err)
 	}
 	if v, ok := floats.Get("k"); ok {

@@ -94,7 +94,7 @@ func TestTypedLoadErrors(t *testing.T) {
 		}
 	}
 	nan := func(context.Context, int) ([]float64, error) { return []float64{math.NaN()}, nil }
-	if v, err := floats.GetOrLoad(ctx, 1, nan); err == nil || !strings.Contains(err.Error(), "encode a []float64") || v != nil {
+	if v, err := floats.GetOrLoad(ctx, 1, nan); err == nil || !strings.Contains(err.Error(), "encode a value of type []float64") || v != nil {
 		t.Errorf("NaN: %v, %v", v, err)
 	}
 	texts := harness.NewTyped(t, c, "texts", firn.TypedOptions[int, string]{})
