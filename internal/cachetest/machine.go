@@ -160,18 +160,19 @@ func (m *Machine) slide(key []byte) {
 }
 
 // Shortened is to be called if the store has lost what a Touch added to the life of a
-// value.
-func (m *Machine) Shortened(key []byte, ttl time.Duration) {
+// value, of which a write of many keys may have newer versions under way.
+func (m *Machine) Shortened(key, value []byte, ttl time.Duration) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	held, to := m.held[string(key)], m.Clock.Now().Add(ttl)
+	i := slices.IndexFunc(held, func(v version) bool { return bytes.Equal(v.value, value) })
 	switch {
-	case len(held) == 0:
+	case i < 0:
 		m.fail("key %x is not there, and expires earlier", head(key))
-	case !held[len(held)-1].deadline.IsZero() && to.After(held[len(held)-1].deadline):
+	case !held[i].deadline.IsZero() && to.After(held[i].deadline):
 		m.fail("key %x expires in %v, which is not earlier", head(key), ttl)
 	default:
-		held[len(held)-1].deadline = to
+		held[i].deadline = to
 	}
 }
 

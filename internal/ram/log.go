@@ -230,15 +230,15 @@ func (s *shard) laneBytes() (small, main int64) {
 func (s *shard) grade(id uint32) { s.cleanable.Move(s.tier.segs, id, s.gradeOf(id)) }
 
 func (s *shard) gradeOf(id uint32) uint8 {
-	half := uint64(s.tier.segSize() / 2)
-	if uint64(s.tier.segs[id].Live) > half {
+	most := uint64(s.tier.segSize() / 8 * 5)
+	if uint64(s.tier.segs[id].Live) > most {
 		return 0
 	}
 	n := s.cleaningCost(id)
-	if n > half {
+	if n > most {
 		return 0
 	}
-	return 1 + uint8(n*segments.Grades/(half+1))
+	return 1 + uint8(n*segments.Grades/(most+1))
 }
 
 // cleaningCost is the number of bytes that cleaning a segment copies: the records of

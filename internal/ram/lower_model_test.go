@@ -83,7 +83,7 @@ func (h *twoTiers) stays(r *lowRecord) bool {
 		if r.deadline != 0 {
 			ttl = time.Duration(r.deadline-h.clock.Millis()) * time.Millisecond
 		}
-		h.m.Shortened(r.key, ttl)
+		h.m.Shortened(r.key, r.value, ttl)
 	}
 	return true
 }

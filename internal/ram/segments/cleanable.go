@@ -1,13 +1,13 @@
 package segments
 
 // Cleanable lists a shard's sealed segments that are worth cleaning: less is lost
-// by copying their live records, at most half a segment, than by giving up the
+// by copying their live records, at most five eighths of a segment, than by giving up the
 // oldest ones. There is a list for each grade, so that a cheap one is found
 // without looking at the others.
 type Cleanable [Grades + 1]uint32 // by grade, the first segment of its list
 
 // Grades is the number of lists: the cleaning costs of segments of one grade differ by
-// up to 1/16 of a segment. Grade 0 is for segments that are not listed.
+// up to 5/64 of a segment. Grade 0 is for segments that are not listed.
 const Grades = 8
 
 // Cheapest is a segment of the least grade, 0 if none is listed.
