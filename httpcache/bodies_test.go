@@ -58,7 +58,7 @@ func TestSlowClient(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		resp, body := clients(c, o)["Handler"].get(t, "")
+		resp, body := clients(c, o)["Transport"].get(t, "")
 		if body != string(o.bytes) || o.asked.Load() != 1 {
 			t.Errorf("%d bytes, %d requests: %v", len(body), o.asked.Load(), resp.Header)
 		}

@@ -2,6 +2,7 @@ package httpcache
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 )
@@ -77,7 +78,12 @@ func merge(stored, update http.Header) http.Header {
 	merged := stored.Clone()
 	for name, values := range endToEnd(update) {
 		if name == "Vary" { // the answer was chosen by all that the stored response names, too
-			values = append(values[:len(values):len(values)], stored[name]...)
+			values = slices.Clone(values)
+			for _, line := range stored[name] {
+				if !slices.Contains(values, line) {
+					values = append(values, line)
+				}
+			}
 		}
 		if !kept[name] {
 			merged[name] = values

@@ -247,3 +247,44 @@ func TestNewErrors(t *testing.T) {
 		}
 	}
 }
+
+// A URL that cannot be that of a response is none to purge.
+func TestPurgeOfNoURL(t *testing.T) {
+	c := open(t, httpcache.Options{})
+	for _, url := range []string{"", "/a", "origin/a", "://a"} {
+		if err := c.Purge(t.Context(), url); err == nil {
+			t.Errorf("Purge(%q) says nothing", url)
+		}
+	}
+}
+
+// Middleware that ends a request's time does not make its client take a part of a body for the whole.
+func TestTimeIsOver(t *testing.T) {
+	for when, begun := range map[string]bool{"before the head": false, "within the body": true} {
+		t.Run(when, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				h := open(t, httpcache.Options{}).Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+					w.Header().Set("Cache-Control", "max-age=60")
+					if begun {
+						_, _ = io.WriteString(w, "a part")
+					}
+					<-r.Context().Done()
+				}))
+				ctx, cancel := context.WithTimeout(t.Context(), 1e9)
+				defer cancel()
+				w := httptest.NewRecorder()
+				var panicked any
+				func() {
+					defer func() { panicked = recover() }()
+					h.ServeHTTP(w, request(t, "").WithContext(ctx))
+				}()
+				switch {
+				case begun && panicked != http.ErrAbortHandler:
+					t.Errorf("a part of the body was sent, and it ends with %v: want it broken off", panicked)
+				case !begun && (panicked != nil || w.Code != http.StatusGatewayTimeout):
+					t.Errorf("%d, %v: want 504", w.Code, panicked)
+				}
+			})
+		})
+	}
+}

@@ -119,16 +119,23 @@ func (f *flight) unstorable(status int) {
 
 // candidate is the head of a response, if that is to be stored.
 func (f *flight) candidate(status int, h http.Header, length int64, p policy, m moments) (*head, []string) {
-	if !p.store || length > f.c.maxBody || f.c.refuses(f.asker, status, h) {
+	if !p.store || length > f.c.maxBody {
 		return nil, nil
 	}
-	_, ok := varyFields(h)
-	tags, few := tagsOf(h)
 	lines := linesOf(storedHeader(h))
-	if !ok || !few || len(lines.text) > maxHeader {
+	tags, ok := f.storable(status, h, lines)
+	if !ok {
 		return nil, nil
 	}
 	return &head{status: status, born: m.answered.Add(-initialAge(h, m)), policy: p, lines: lines}, tags
+}
+
+// storable reports whether a response with such a header, whose lines are stored, can be found again
+// by those that it is for, and is wanted. It returns its tags.
+func (f *flight) storable(status int, h http.Header, lines headerLines) (tags []string, ok bool) {
+	_, ok = varyFields(h)
+	tags, few := tagsOf(h)
+	return tags, ok && few && len(lines.text) <= maxHeader && !f.c.refuses(f.asker, status, h)
 }
 
 // confirm takes a 304: the stored response, with what has changed of its header, holds.
@@ -149,12 +156,13 @@ func (f *flight) confirm(h http.Header, m moments) outcome {
 	next.policy = responsePolicy(f.c.shared, f.asker.Header, found.status, merged, m)
 	next.born = m.answered.Add(-initialAge(merged, m))
 	next.lines = linesOf(storedHeader(merged))
-	tags, few := tagsOf(merged)
+	tags, ok := f.storable(found.status, merged, next.lines)
+	next.policy.store = next.policy.store && ok
 	f.mu.Lock()
 	f.head, f.tags = &next, tags
 	f.mu.Unlock()
 	ttl := f.c.keepFor(&next, m.answered)
-	if !next.policy.store || !few || f.c.bodies.touch(context.Background(), &next, ttl) != nil || !f.put(ttl) {
+	if !next.policy.store || f.c.bodies.touch(context.Background(), &next, ttl) != nil || !f.put(ttl) {
 		_ = f.c.heads.Delete(f.x.key)
 	}
 	return f.settle(confirmed, nil)

@@ -18,7 +18,7 @@ type Handler struct {
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	var x *exchange
 	if s := r.URL.Scheme; s == "" || (s == "https") == (r.TLS != nil) { // or what is stored would not be of that scheme
-		x = h.cache.exchange(canonical(r))
+		x = h.cache.exchange(server, canonical(r), r.ContentLength != 0) // over HTTP/2, Body is none that says it is empty
 	}
 	if x == nil {
 		reason := passReason(r)
@@ -38,7 +38,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	switch {
 	case err != nil:
-		h.fail(r, err)
+		h.fail(w, r, err)
 	case a.pass:
 		h.pass(w, r, a.fwd)
 	case a.direct:
@@ -59,15 +59,22 @@ type panicError struct{ value any }
 
 func (*panicError) Error() string { return "httpcache: the handler panicked" }
 
-// fail ends a request without an answer.
-func (h *Handler) fail(r *http.Request, err error) {
+// fail ends a request for which there is no answer. If its own time is over the client may still be there.
+func (h *Handler) fail(w http.ResponseWriter, r *http.Request, err error) {
+	var p *panicError
+	if errors.As(err, &p) || r.Context().Err() == nil {
+		abort(err)
+	}
+	http.Error(w, http.StatusText(http.StatusGatewayTimeout), http.StatusGatewayTimeout)
+}
+
+// abort breaks an answer off, with what the Handler behind has panicked with, if it has.
+func abort(err error) {
 	var p *panicError
 	if errors.As(err, &p) {
 		panic(p.value)
 	}
-	if r.Context().Err() == nil {
-		panic(http.ErrAbortHandler)
-	}
+	panic(http.ErrAbortHandler)
 }
 
 // send sends an answer to its client.
@@ -86,7 +93,7 @@ func (h *Handler) send(w http.ResponseWriter, a *answer) {
 	}
 	var err error
 	if unused, err = h.copy(w, a, b); err != nil {
-		h.fail(a.req, err)
+		abort(err) // whatever the reason: the head is sent, and the body is not whole
 	}
 }
 
@@ -198,7 +205,7 @@ func (p *passWriter) Unwrap() http.ResponseWriter { return p.ResponseWriter }
 func (p *passWriter) WriteHeader(status int) {
 	if status >= 200 && p.status == 0 {
 		p.status = status
-		p.c.passed(p.r, status, p.Header())
+		p.c.passed(server, p.r, status, p.Header())
 	} else if status >= 200 {
 		return
 	}

@@ -1,6 +1,7 @@
 package httpcache
 
 import (
+	"cmp"
 	"net/http"
 	"strings"
 )
@@ -25,7 +26,7 @@ func appendKey(b []byte, r *http.Request) []byte {
 	b = append(append(b, strings.ToLower(scheme)...), "://"...)
 	b = append(append(b, strings.ToLower(trimPort(scheme, host))...), r.URL.Opaque...)
 	if r.URL.Opaque == "" {
-		b = append(b, r.URL.EscapedPath()...)
+		b = append(b, cmp.Or(r.URL.EscapedPath(), "/")...)
 	}
 	if r.URL.ForceQuery || r.URL.RawQuery != "" {
 		b = append(append(b, '?'), r.URL.RawQuery...)
@@ -44,10 +45,19 @@ func trimPort(scheme, host string) string {
 	return host
 }
 
+// side is whose responses these are. What a server answers is not what its own client has got of a
+// URL, whose host the server's clients choose.
+type side byte
+
+const (
+	client side = 'u'
+	server side = 's'
+)
+
 // primaryKey is the key of a request's URL, or "" if the cache has nothing to do with it.
-func (c *Cache) primaryKey(r *http.Request) string {
+func (c *Cache) primaryKey(s side, r *http.Request) string {
 	var room [256]byte
-	key := append(room[:0], 'u')
+	key := append(room[:0], byte(s))
 	if c.options.Key != nil {
 		key = append(key, c.options.Key(r)...)
 	} else {

@@ -151,3 +151,29 @@ func TestCookieOfA304(t *testing.T) {
 		})
 	}
 }
+
+// What a server answers, for a host that its client names, is not what the server's own client gets of that host.
+func TestSidesAreApart(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := open(t, httpcache.Options{})
+		inner, outer := &scripted{answer: lasting}, &scripted{answer: lasting}
+		transport, handler := clients(c, inner)["Transport"], clients(c, outer)["Handler"]
+		transport.get(t, "")
+		handler.get(t, "")
+		for range 2 {
+			if transport.get(t, ""); inner.asked != 1 {
+				t.Errorf("%d requests of the client's origin: want 1", inner.asked)
+			}
+			if handler.get(t, ""); outer.asked != 1 {
+				t.Errorf("%d requests of the server's: want 1", outer.asked)
+			}
+		}
+		if err := c.Purge(t.Context(), "http://origin"); err != nil {
+			t.Fatal(err)
+		}
+		transport.get(t, "")
+		if handler.get(t, ""); inner.asked != 2 || outer.asked != 2 {
+			t.Errorf("%d and %d requests after a purge: want two each", inner.asked, outer.asked)
+		}
+	})
+}

@@ -13,8 +13,11 @@ import (
 // GET request for it: see Options.Key.
 func (c *Cache) Purge(ctx context.Context, url string) error {
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
-	if err != nil {
+	switch {
+	case err != nil:
 		return fmt.Errorf("httpcache: Purge: %w", err)
+	case c.options.Key == nil && (r.URL.Scheme == "" || r.URL.Host == "" && r.URL.Opaque == ""):
+		return fmt.Errorf("httpcache: Purge: the URL is %q: want one with scheme and host", url)
 	}
 	return c.PurgeRequest(r)
 }
@@ -22,17 +25,20 @@ func (c *Cache) Purge(ctx context.Context, url string) error {
 // PurgeRequest is Purge of what a GET request finds: where Options.Key makes the key of more than the
 // URL, or where the Host field is not the URL's.
 func (c *Cache) PurgeRequest(r *http.Request) error {
-	primary := c.primaryKey(r)
-	if primary == "" {
-		return nil // nothing of it is stored
-	}
 	c.stats.purged.Add(1)
-	return c.remove(r.Context(), primary)
+	return c.remove(r.Context(), r)
 }
 
-func (c *Cache) remove(ctx context.Context, primary string) error {
-	c.flights.invalidate(primary)
-	return c.heads.DeleteMulti(ctx, primary)
+// remove removes what a GET request finds, on either side.
+func (c *Cache) remove(ctx context.Context, r *http.Request) error {
+	var keys []string
+	for _, s := range []side{client, server} {
+		if key := c.primaryKey(s, r); key != "" { // or nothing of it is stored
+			c.flights.invalidate(key)
+			keys = append(keys, key)
+		}
+	}
+	return c.heads.DeleteMulti(ctx, keys...)
 }
 
 // PurgeTag removes the responses that have a tag, in the same short time however many there are: the
@@ -66,13 +72,13 @@ func isSafe(method string) bool {
 
 // passed takes the head of a response that did not come through a flight: one to an unsafe method makes
 // what is stored of its URLs invalid, RFC 9111, section 4.4, and one to HEAD may, section 4.3.5.
-func (c *Cache) passed(r *http.Request, status int, h http.Header) {
+func (c *Cache) passed(s side, r *http.Request, status int, h http.Header) {
 	switch {
 	case invalidates(r.Method, status):
 		c.stats.purged.Add(1)
 		c.invalidate(r, h)
 	case r.Method == http.MethodHead && status == http.StatusOK:
-		c.compareHead(r, h)
+		c.compareHead(s, r, h)
 	}
 }
 
@@ -107,16 +113,12 @@ func sameOrigin(r *http.Request, u *url.URL) bool {
 func (c *Cache) invalidateURL(ctx context.Context, r *http.Request, u *url.URL) error {
 	get := r.Clone(ctx)
 	get.Method, get.URL = http.MethodGet, u
-	primary := c.primaryKey(get)
-	if primary == "" {
-		return nil
-	}
-	return c.remove(ctx, primary)
+	return c.remove(ctx, get)
 }
 
 // compareHead removes a stored response that the origin has replaced, as its answer to HEAD shows.
-func (c *Cache) compareHead(r *http.Request, h http.Header) {
-	primary := c.primaryKey(r)
+func (c *Cache) compareHead(s side, r *http.Request, h http.Header) {
+	primary := c.primaryKey(s, r)
 	if primary == "" {
 		return
 	}

@@ -16,18 +16,16 @@ type origin interface {
 	run(f *flight)
 }
 
-// exchange is what to do for a request; nil if that goes to the origin as it is.
-func (c *Cache) exchange(r *http.Request) *exchange {
+// exchange is what to do for a request, which may have a body; nil if that goes to the origin as it is.
+func (c *Cache) exchange(s side, r *http.Request, body bool) *exchange {
 	switch {
 	case r.Method != http.MethodGet && r.Method != http.MethodHead:
 		return nil
-	case r.Body != nil && r.Body != http.NoBody || r.ContentLength > 0:
-		return nil
-	case r.Header["Upgrade"] != nil || r.Header["If-Match"] != nil || r.Header["If-Unmodified-Since"] != nil:
+	case body, r.Header["Upgrade"] != nil || r.Header["If-Match"] != nil || r.Header["If-Unmodified-Since"] != nil:
 		return nil
 	}
 	x := &exchange{c: c, req: r, control: requestControl(r.Header)}
-	if x.primary = c.primaryKey(r); x.primary == "" || x.control.noStore {
+	if x.primary = c.primaryKey(s, r); x.primary == "" || x.control.noStore {
 		return nil
 	}
 	return x

@@ -21,7 +21,10 @@ type Transport struct {
 // The context ends the waiting of this request alone: what the origin was asked for goes on for others, or if
 // it is being stored.
 func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
-	x := t.cache.exchange(canonical(req))
+	if req.URL == nil {
+		return t.next.RoundTrip(req) // whose error says what it wants
+	}
+	x := t.cache.exchange(client, canonical(req), req.Body != nil && req.Body != http.NoBody || req.ContentLength > 0)
 	if x == nil {
 		return t.pass(req, cmp.Or(passReason(req), "bypass"))
 	}
@@ -57,7 +60,7 @@ func (t *Transport) pass(req *http.Request, fwd string) (*http.Response, error) 
 	if err != nil {
 		return nil, err
 	}
-	t.cache.passed(req, resp.StatusCode, resp.Header)
+	t.cache.passed(client, req, resp.StatusCode, resp.Header)
 	if resp.StatusCode != http.StatusSwitchingProtocols {
 		if resp.Header == nil {
 			resp.Header = http.Header{}
