@@ -2,6 +2,7 @@ package httpcache
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"sync"
 	"time"
@@ -33,6 +34,8 @@ type flight struct {
 	joinable  bool // others with the same key may join
 
 	mu         sync.Mutex
+	watchdog   *time.Timer
+	moved      time.Time     // when the origin was asked
 	answered   chan struct{} // is closed when out is known
 	out        outcome
 	err        error
@@ -41,6 +44,8 @@ type flight struct {
 	resp       *http.Response // direct, from a RoundTripper
 	stream     *stream
 	users      int  // that wait for the response, or read it
+	own        int  // of them, those that are no clients: a refresh
+	over       bool // run has ended
 	orphans    bool // the body has ended, and what is stored of it is of no use
 	left       bool // the client that it is made for has left
 	void       bool // the response must not be stored: it was purged while it was under way
@@ -51,16 +56,68 @@ type flight struct {
 func (f *flight) run(o origin) {
 	defer f.cancel()
 	defer f.c.flights.remove(f)
+	f.mu.Lock()
+	f.watchdog = time.AfterFunc(idleFor, f.watch)
+	f.mu.Unlock()
+	defer f.end()
 	f.asked = time.Now()
 	o.run(f)
 	if f.is(repeat) {
 		makeConditional(f.req.Header, nil)
 		f.mu.Lock()
-		f.out, f.unmatched = pending, true
+		f.out, f.unmatched, f.moved = pending, true, time.Now()
 		f.mu.Unlock()
 		f.asked = time.Now()
 		o.run(f)
 	}
+}
+
+// idleFor is how long an origin may send nothing while no client waits for it.
+const idleFor = time.Minute
+
+// errIdle ends a request of such an origin.
+var errIdle = errors.New("httpcache: the origin sends nothing, and no client waits")
+
+// watch ends the flight if that is so, and looks again later.
+func (f *flight) watch() {
+	gone := f.isIdle(idleFor)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	switch {
+	case f.over:
+	case gone && f.users == f.own:
+		go func() {
+			f.fail(errIdle)
+			f.cancel()
+		}()
+	default:
+		f.watchdog.Reset(idleFor)
+	}
+}
+
+// end says that nothing of the flight is under way any more.
+func (f *flight) end() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.over = true
+	f.watchdog.Stop()
+}
+
+// isIdle reports whether the origin has sent nothing for so long, and is to.
+func (f *flight) isIdle(limit time.Duration) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.isIdleLocked(limit)
+}
+
+func (f *flight) isIdleLocked(limit time.Duration) bool {
+	switch f.out {
+	case pending, repeat:
+		return time.Since(f.moved) >= limit
+	case streaming:
+		return f.stream.isIdle(limit)
+	}
+	return false
 }
 
 // is reports whether this is what has become of the request.
@@ -223,7 +280,7 @@ func (f *flight) dropChunks() {
 func (f *flight) join() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.isVoidLocked() || f.users == 0 && f.out == pending || f.stream != nil && !f.stream.joinable() {
+	if f.isVoidLocked() || f.isIdleLocked(joinFor) || f.users == 0 && f.out == pending || f.stream != nil && !f.stream.joinable() {
 		return false
 	}
 	f.users++
@@ -253,6 +310,13 @@ func (f *flight) leave() {
 		s.poke()
 		f.dropChunks()
 	}
+}
+
+// refreshes says that the request was made for no client.
+func (f *flight) refreshes() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.left, f.own = true, 1
 }
 
 // abandon says that the client that the request was made for has left, unless the response is for it alone

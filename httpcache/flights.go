@@ -12,6 +12,10 @@ const (
 
 	// maxUncoalesced bounds the table of such keys.
 	maxUncoalesced = 4096
+
+	// joinFor is how long an origin may send nothing, and requests still wait for its answer to
+	// another one: the next asks again, as without a cache.
+	joinFor = 10 * time.Second
 )
 
 // flights are the requests of origins under way.
@@ -20,10 +24,14 @@ type flights struct {
 	joinable    map[string]*flight          // by key
 	all         map[string]map[*flight]bool // by the primary key
 	uncoalesced map[string]time.Time        // until when
+	refreshed   map[string]time.Time        // in the background, since when
 }
 
 func newFlights() *flights {
-	return &flights{joinable: map[string]*flight{}, all: map[string]map[*flight]bool{}, uncoalesced: map[string]time.Time{}}
+	return &flights{
+		joinable: map[string]*flight{}, all: map[string]map[*flight]bool{},
+		uncoalesced: map[string]time.Time{}, refreshed: map[string]time.Time{},
+	}
 }
 
 // join returns the flight of a key that is under way, or one that it makes.
@@ -64,11 +72,28 @@ func (t *flights) unjoin(f *flight) {
 	}
 }
 
-// underWay reports whether a key is being fetched, for others too.
-func (t *flights) underWay(key string) bool {
+// beginRefresh notes that a key is refreshed from now on, unless it is already, or being fetched for others too.
+// What takes too long is refreshed again.
+func (t *flights) beginRefresh(key string, now time.Time) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.joinable[key] != nil
+	if f := t.joinable[key]; f != nil && !f.isIdle(joinFor) {
+		return false
+	}
+	if since, is := t.refreshed[key]; is && now.Sub(since) < joinFor {
+		return false
+	}
+	t.refreshed[key] = now
+	return true
+}
+
+// endRefresh ends what beginRefresh noted then.
+func (t *flights) endRefresh(key string, since time.Time) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.refreshed[key].Equal(since) {
+		delete(t.refreshed, key)
+	}
 }
 
 // separate has requests of a key not wait for each other, for a while.

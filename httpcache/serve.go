@@ -76,16 +76,19 @@ func (c *Cache) answer(x *exchange, origin func() origin) (*answer, error) {
 
 // refresh has the origin asked in the background, unless it is already.
 func (c *Cache) refresh(x *exchange, o origin) {
-	if c.flights.underWay(x.key) {
+	now := time.Now()
+	if !c.flights.beginRefresh(x.key, now) {
 		return
 	}
 	f, joined := c.flights.join(x)
 	if joined {
+		c.flights.endRefresh(x.key, now)
 		f.leave()
 		return
 	}
-	f.abandon()
+	f.refreshes()
 	go func() {
+		defer c.flights.endRefresh(x.key, now)
 		f.run(o)
 		f.leave()
 	}()
@@ -155,7 +158,7 @@ func (c *Cache) count(f *flight, joined bool, a *answer) {
 // newFlight makes a flight. The request has its own context: a client that leaves does not end it.
 func (c *Cache) newFlight(x *exchange, joinable bool) *flight {
 	ctx, cancel := context.WithCancel(context.WithoutCancel(x.req.Context()))
-	f := &flight{c: c, x: x, client: x.req.Context(), cancel: cancel, joinable: joinable, answered: make(chan struct{}), users: 1}
+	f := &flight{c: c, x: x, client: x.req.Context(), cancel: cancel, joinable: joinable, answered: make(chan struct{}), moved: time.Now(), users: 1}
 	f.asker = x.req.Clone(ctx)
 	f.asker.Method, f.asker.Body = http.MethodGet, http.NoBody // a HEAD may have it refreshed
 	if f.req = f.asker.Clone(ctx); x.found != nil {

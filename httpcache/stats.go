@@ -16,7 +16,7 @@ type Stats struct {
 	Bypassed    uint64 // not looked up: methods, and requests that want no stored response
 	Stored      uint64 // responses that were stored
 	Purged      uint64 // purges by URL, by tag and of all, and invalidations by unsafe methods
-	Aborted     uint64 // answers that ended early, as a part of them was evicted and could not be had again
+	Aborted     uint64 // answers that ended early, as a part of them was gone and could not be had again
 	SavedBytes  uint64 // of bodies that were sent, and did not come from the origin
 }
 

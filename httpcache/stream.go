@@ -31,8 +31,9 @@ type stream struct {
 	mem     [][]byte      // chunks; the last is being filled
 	first   int64         // the number of the first one there
 	size    int64
-	stored  int64 // chunks in the cache
-	keeps   bool  // what came is in the cache, or in memory
+	grown   time.Time // when it last did
+	stored  int64     // chunks in the cache
+	keeps   bool      // what came is in the cache, or in memory
 	ended   bool
 	err     error // of the origin, when it has ended
 	readers map[*streamBody]bool
@@ -41,7 +42,7 @@ type stream struct {
 func newStream(b *bodies, ttl time.Duration, limit, declared int64) *stream {
 	return &stream{
 		bodies: b, id: newID(), ttl: ttl, limit: limit, declared: declared,
-		wake: make(chan struct{}), keeps: true, readers: map[*streamBody]bool{},
+		wake: make(chan struct{}), keeps: true, grown: time.Now(), readers: map[*streamBody]bool{},
 	}
 }
 
@@ -77,7 +78,7 @@ func (s *stream) fill(p []byte) (n int, full bool) {
 	last := &s.mem[len(s.mem)-1]
 	n = int(min(int64(len(p)), chunk-int64(len(*last))))
 	*last = append(*last, p[:n]...) // what readers have of it stays as it is
-	s.size += int64(n)
+	s.size, s.grown = s.size+int64(n), time.Now()
 	s.changed()
 	return n, int64(len(*last)) == chunk
 }
@@ -120,8 +121,12 @@ func (s *stream) trim(n int64) {
 	}
 }
 
+// slowFor is how long a client may take for a chunk of a body that is not stored while others wait.
+const slowFor = 5 * time.Second
+
 // makeRoom waits until readers have passed what is neither stored nor has room in memory.
 func (s *stream) makeRoom(ctx context.Context) error {
+	var slow <-chan time.Time
 	for {
 		wake := s.waker() // before it looks, so that no change is missed
 		users := s.users()
@@ -131,11 +136,34 @@ func (s *stream) makeRoom(ctx context.Context) error {
 		case users == 0:
 			return errAbandoned
 		}
+		if slow == nil {
+			slow = time.After(slowFor)
+		}
 		select {
 		case <-wake:
+		case <-slow:
+			slow = nil
+			s.leaveBehind()
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		}
+	}
+}
+
+// leaveBehind gives up the slowest reader, if it is behind others.
+func (s *stream) leaveBehind() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var slowest *streamBody
+	most := int64(0)
+	for r := range s.readers {
+		if most = max(most, r.off); !r.left && (slowest == nil || r.off < slowest.off) {
+			slowest = r
+		}
+	}
+	if slowest != nil && slowest.off < most {
+		slowest.left = true
+		s.changed()
 	}
 }
 
@@ -152,7 +180,9 @@ func (s *stream) pass(users int) (full bool) {
 		least = 0
 	}
 	for r := range s.readers {
-		least = min(least, r.off)
+		if !r.left {
+			least = min(least, r.off)
+		}
 	}
 	s.trim(least / s.bodies.chunk)
 	return len(s.mem) > inMemory
@@ -209,12 +239,20 @@ func (s *stream) joinable() bool {
 	return s.keeps && s.err == nil
 }
 
+// isIdle reports whether nothing has come for so long, and more is to.
+func (s *stream) isIdle(limit time.Duration) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return !s.ended && time.Since(s.grown) >= limit
+}
+
 // streamBody reads a part of a stream.
 type streamBody struct {
 	s        *stream
 	off, end int64 // end is -1 if the length is not known
 	buf      *[]byte
 	blocked  func() // is called before it waits for the origin
+	left     bool   // the others are too far ahead
 }
 
 func (s *stream) reader(off, end int64) *streamBody {
@@ -266,6 +304,8 @@ func (b *streamBody) inMemory() (data []byte, wake chan struct{}, err error) {
 	defer s.mu.Unlock()
 	n := b.off/s.bodies.chunk - s.first
 	switch {
+	case b.left:
+		return nil, nil, errGone
 	case b.end >= 0 && b.off >= b.end && (s.ended || b.end != s.declared):
 		return nil, nil, io.EOF // the end of the whole is known to its reader when it is stored
 	case b.off < s.size && n >= 0:
