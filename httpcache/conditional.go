@@ -64,10 +64,10 @@ func makeConditional(req, stored http.Header) {
 	}
 }
 
-// confirms reports whether a 304 with such a header is about the stored response.
+// confirms reports whether a 304 with such a header is about the stored response, RFC 9111, section 4.3.4.
 func confirms(h, stored http.Header) bool {
 	tag, had := h.Get("Etag"), stored.Get("Etag")
-	return !isStrong(tag) || had == "" || tag == had
+	return tag == "" || had == "" || tag == had || !isStrong(tag) && matchesTag([]string{tag}, had)
 }
 
 // kept are the fields of a stored response that a 304 does not change: they describe its body.

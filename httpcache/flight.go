@@ -3,7 +3,9 @@ package httpcache
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"net/http"
+	"runtime/debug"
 	"sync"
 	"time"
 )
@@ -70,6 +72,45 @@ func (f *flight) run(o origin) {
 		f.asked = time.Now()
 		o.run(f)
 	}
+}
+
+// panicError is the panic of an origin in the goroutine of a flight.
+type panicError struct{ value any }
+
+func (*panicError) Error() string { return "httpcache: the origin panicked" }
+
+// raise panics with what the origin has panicked with, if that is what the error says.
+func raise(err error) {
+	var p *panicError
+	if errors.As(err, &p) {
+		panic(p.value)
+	}
+}
+
+// guard calls do, and then end, with what do has panicked with: http.ErrAbortHandler for runtime.Goexit. Those
+// who wait for the response get to know of it first.
+func (f *flight) guard(do func(), end func(panicked any)) {
+	returned := false
+	defer func() {
+		if returned {
+			end(nil)
+			return
+		}
+		v := recover()
+		if v == nil {
+			v = http.ErrAbortHandler
+		}
+		if v != http.ErrAbortHandler {
+			slog.Error("httpcache: the origin panicked", "url", f.req.URL.Redacted(), "panic", v, "stack", string(debug.Stack()))
+		}
+		if f.is(streaming) && f.isIdle(0) { // its body has not ended
+			f.finish(&panicError{v})
+		}
+		f.settle(failed, &panicError{v})
+		end(v)
+	}()
+	do()
+	returned = true
 }
 
 // idleFor is how long an origin may send nothing while no client waits for it.

@@ -1,7 +1,6 @@
 package httpcache
 
 import (
-	"errors"
 	"io"
 	"net/http"
 )
@@ -54,27 +53,12 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// panicError is the panic of a Handler in the goroutine of a flight.
-type panicError struct{ value any }
-
-func (*panicError) Error() string { return "httpcache: the handler panicked" }
-
 // fail ends a request for which there is no answer. If its own time is over the client may still be there.
 func (h *Handler) fail(w http.ResponseWriter, r *http.Request, err error) {
-	var p *panicError
-	if errors.As(err, &p) || r.Context().Err() == nil {
-		abort(err)
+	if raise(err); r.Context().Err() == nil {
+		panic(http.ErrAbortHandler)
 	}
 	http.Error(w, http.StatusText(http.StatusGatewayTimeout), http.StatusGatewayTimeout)
-}
-
-// abort breaks an answer off, with what the Handler behind has panicked with, if it has.
-func abort(err error) {
-	var p *panicError
-	if errors.As(err, &p) {
-		panic(p.value)
-	}
-	panic(http.ErrAbortHandler)
 }
 
 // send sends an answer to its client.
@@ -93,7 +77,8 @@ func (h *Handler) send(w http.ResponseWriter, a *answer) {
 	}
 	var err error
 	if unused, err = h.copy(w, a, b); err != nil {
-		abort(err) // whatever the reason: the head is sent, and the body is not whole
+		raise(err)
+		panic(http.ErrAbortHandler) // whatever the reason: the head is sent, and the body is not whole
 	}
 }
 

@@ -2,11 +2,12 @@ package httpcache
 
 import (
 	"context"
-	"log/slog"
+	"errors"
+	"fmt"
 	"maps"
 	"net/http"
-	"runtime/debug"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 )
@@ -47,18 +48,7 @@ func (o *handlerOrigin) interim(status int, h http.Header) {
 // run has the Handler answer a flight's request.
 func (o *handlerOrigin) run(f *flight) {
 	r := &recorder{f: f, o: o, header: http.Header{}}
-	returned := false
-	defer func() {
-		var v any
-		if !returned {
-			if v = recover(); v == nil { // runtime.Goexit
-				v = http.ErrAbortHandler
-			}
-		}
-		r.end(v)
-	}()
-	o.next.ServeHTTP(r, f.req)
-	returned = true
+	f.guard(func() { o.next.ServeHTTP(r, f.req) }, r.end)
 }
 
 // recorder is the ResponseWriter of a Handler whose response may be stored.
@@ -75,6 +65,8 @@ func (r *recorder) Header() http.Header { return r.header }
 // WriteHeader takes the head of the response.
 func (r *recorder) WriteHeader(status int) {
 	switch {
+	case status < 100 || status > 999:
+		panic(fmt.Sprintf("httpcache: WriteHeader of status %d", status)) // as package http does
 	case r.out != pending:
 		return
 	case status < 200:
@@ -151,29 +143,58 @@ func (r *recorder) end(panicked any) {
 		defer close(r.o.ended)
 	}
 	if panicked != nil {
-		r.panicked(panicked)
+		r.o.panicked = panicked
 		return
 	}
 	if r.out == pending {
 		r.begin(http.StatusOK, 0)
 	}
-	if r.out == streaming {
+	switch r.out {
+	case streaming:
+		if r.hasTrailer() {
+			r.f.invalidate() // it would be stored without
+		}
 		r.f.finish(r.f.req.Context().Err())
+	case direct:
+		r.trail()
 	}
 }
 
-// panicked hands a panic to those who wait for the response.
-func (r *recorder) panicked(v any) {
-	err := &panicError{v}
-	switch r.out {
-	case pending:
-		r.f.settle(failed, err)
-	case streaming:
-		r.f.finish(err)
-	case direct:
-		r.o.panicked = v
+// hasTrailer reports whether the Handler has set a trailer that it had not declared.
+func (r *recorder) hasTrailer() bool {
+	for name := range r.header {
+		if strings.HasPrefix(name, http.TrailerPrefix) {
+			return true
+		}
 	}
-	if r.f.hasLeft() && v != http.ErrAbortHandler {
-		slog.Error("httpcache: a handler panicked, and no client waits", "url", r.f.req.URL.Redacted(), "panic", v, "stack", string(debug.Stack()))
+	return false
+}
+
+// trail hands the trailers on that the Handler has set.
+func (r *recorder) trail() {
+	if r.client == nil {
+		return
 	}
+	to := r.client.Header()
+	for name, values := range r.header {
+		if strings.HasPrefix(name, http.TrailerPrefix) {
+			to[name] = values
+		}
+	}
+	for name := range members(to["Trailer"]) {
+		if values, ok := r.header[http.CanonicalHeaderKey(name)]; ok {
+			to[http.CanonicalHeaderKey(name)] = values
+		}
+	}
+}
+
+// SetWriteDeadline is for http.ResponseController: the connection is that of the client which the response was
+// asked for by, and is for alone.
+func (r *recorder) SetWriteDeadline(deadline time.Time) error {
+	r.o.mu.Lock()
+	defer r.o.mu.Unlock()
+	if r.client == nil && r.o.silent {
+		return errors.ErrUnsupported
+	}
+	return http.NewResponseController(r.o.client).SetWriteDeadline(deadline)
 }

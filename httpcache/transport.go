@@ -30,6 +30,7 @@ func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 	a, err := t.cache.answer(x, func() origin { return t })
 	if err != nil {
+		raise(err)
 		return nil, err
 	}
 	switch {
@@ -43,6 +44,13 @@ func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 		return t.unavailable(a), nil
 	}
 	return t.response(a), nil
+}
+
+// CloseIdleConnections does that of the RoundTripper behind, if it can: for http.Client.
+func (t *Transport) CloseIdleConnections() {
+	if c, ok := t.next.(interface{ CloseIdleConnections() }); ok {
+		c.CloseIdleConnections()
+	}
 }
 
 // passReason is why a request is not looked up, as Cache-Status has it.
@@ -103,7 +111,9 @@ func (t *Transport) response(a *answer) *http.Response {
 }
 
 // run answers a flight's request.
-func (t *Transport) run(f *flight) {
+func (t *Transport) run(f *flight) { f.guard(func() { t.ask(f) }, func(any) {}) }
+
+func (t *Transport) ask(f *flight) {
 	resp, err := t.next.RoundTrip(f.req)
 	if err != nil {
 		f.fail(err)
@@ -127,7 +137,10 @@ func (t *Transport) begin(f *flight, resp *http.Response) outcome {
 	plain := resp.Trailer == nil && resp.Header["Trailer"] == nil && resp.StatusCode != http.StatusSwitchingProtocols
 	gone := make(chan struct{})
 	whole := resp.Body
-	resp.Body = &directBody{ReadCloser: whole, gone: gone}
+	body := &directBody{ReadCloser: whole, gone: gone}
+	if resp.Body = body; whole == http.NoBody {
+		body.over() // it may be closed by nobody
+	}
 	f.resp = resp
 	o := f.begin(resp.StatusCode, resp.Header, resp.ContentLength, plain)
 	if o != direct {
@@ -212,6 +225,7 @@ func (b *responseBody) Read(p []byte) (int, error) {
 			return b.resume(p)
 		}
 		if err != nil {
+			raise(err)
 			return 0, err
 		}
 		b.data = data

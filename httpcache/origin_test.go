@@ -1,0 +1,139 @@
+package httpcache_test
+
+import (
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/firncache/firn/httpcache"
+)
+
+// The trailers of a Handler reach the client for which the response is alone; one that was not declared has it
+// not be stored.
+func TestTrailers(t *testing.T) {
+	for name, s := range map[string]struct {
+		declared string
+		set      string
+		n        int // requests of the Handler
+	}{
+		"declared":     {"Trailer: T", "T", 2},
+		"not declared": {"Cache-Control: no-store", http.TrailerPrefix + "T", 2},
+		"not stored":   {storable, http.TrailerPrefix + "T", 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := new(asked)
+			o.HandlerFunc = func(w http.ResponseWriter, _ *http.Request) {
+				for name, values := range parseHeader(s.declared) {
+					w.Header()[name] = values
+				}
+				_, _ = io.WriteString(w, "body")
+				w.(http.Flusher).Flush() // or the length of the body is its header's
+				w.Header().Set(s.set, "sum")
+			}
+			server := httptest.NewServer(open(t, httpcache.Options{}).Handler(o))
+			defer server.Close()
+			for range 2 {
+				resp, err := http.Get(server.URL)
+				if err != nil {
+					t.Fatal(err)
+				}
+				body, _ := io.ReadAll(resp.Body)
+				resp.Body.Close()
+				if got := resp.Trailer.Get("T"); string(body) != "body" || (got != "sum") != (name == "not stored") {
+					t.Errorf("%q, trailer %q", body, got)
+				}
+			}
+			if o.n != s.n {
+				t.Errorf("%d requests of the Handler: want %d", o.n, s.n)
+			}
+		})
+	}
+}
+
+// What a RoundTripper panics with, or its body, reaches each caller's goroutine.
+func TestTransportPanics(t *testing.T) {
+	for name, next := range map[string]roundTripper{
+		"RoundTrip": func(*http.Request) (*http.Response, error) { panic("broken") },
+		"Read": func(*http.Request) (*http.Response, error) {
+			return &http.Response{StatusCode: 200, ContentLength: -1, Header: parseHeader(storable), Body: panicking{}}, nil
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				transport := open(t, httpcache.Options{}).Transport(next)
+				for range 2 {
+					func() {
+						defer func() {
+							if v := recover(); v != "broken" {
+								t.Errorf("panic: %v", v)
+							}
+						}()
+						resp, err := transport.RoundTrip(request(t, ""))
+						if err == nil {
+							_, err = io.ReadAll(resp.Body)
+						}
+						t.Error("no panic: ", err)
+					}()
+				}
+			})
+		})
+	}
+}
+
+type panicking struct{ io.ReadCloser }
+
+func (panicking) Read([]byte) (int, error) { panic("broken") }
+func (panicking) Close() error             { return nil }
+
+// A Handler may lift the deadline of the connection, as for events, and may not answer with what is no status.
+func TestController(t *testing.T) {
+	c := open(t, httpcache.Options{})
+	server := httptest.NewUnstartedServer(c.Handler(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Cache-Control", "no-store")
+		if err := http.NewResponseController(w).SetWriteDeadline(time.Time{}); err != nil {
+			t.Error(err)
+		}
+		_, _ = io.WriteString(w, "an event")
+		if err := http.NewResponseController(w).SetWriteDeadline(time.Time{}); err != nil {
+			t.Errorf("when it has begun: %v", err)
+		}
+	})))
+	server.Start()
+	defer server.Close()
+	resp, err := http.Get(server.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp.Body.Close()
+	defer func() {
+		if recover() == nil {
+			t.Error("a status of 1000 is taken")
+		}
+	}()
+	c.Handler(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(1000) })).ServeHTTP(httptest.NewRecorder(), request(t, "/b"))
+}
+
+// A response without a body leaves nothing behind, though nobody closes it, and the idle connections of the
+// RoundTripper behind are closed as those of any.
+func TestNothingStays(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		closed := 0
+		transport := open(t, httpcache.Options{}).Transport(idle{&closed})
+		if _, err := transport.RoundTrip(request(t, "")); err != nil {
+			t.Fatal(err)
+		}
+		if (&http.Client{Transport: transport}).CloseIdleConnections(); closed != 1 {
+			t.Errorf("idle connections were closed %d times", closed)
+		}
+	}) // which waits for all goroutines
+}
+
+type idle struct{ closed *int }
+
+func (i idle) CloseIdleConnections() { *i.closed++ }
+func (idle) RoundTrip(*http.Request) (*http.Response, error) {
+	return &http.Response{StatusCode: 200, Header: parseHeader("Cache-Control: no-store"), Body: http.NoBody}, nil
+}
