@@ -146,7 +146,11 @@ func (r *reader) textOf(value ast.Node, f field) (string, error) {
 	texts := make([]string, len(items))
 	for i, item := range items {
 		text, ok := scalar(item)
-		if !ok {
+		switch m, mapping := item.(*ast.MappingNode); {
+		case !ok && mapping && f.list && len(m.Values) == 1: // redis:6379 of a list within {}
+			plain := strings.ReplaceAll(strings.Trim(m.String(), "{} "), ": ", ":")
+			return "", fmt.Errorf("a mapping: want a value: put it in quotes: %q", plain)
+		case !ok:
 			return "", fmt.Errorf("%s: want a value", describe(item))
 		}
 		var err error

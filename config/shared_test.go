@@ -104,6 +104,7 @@ func TestSharedFaults(t *testing.T) {
 		{"no namespace", cache + " {addrs: [a]}\n", `f:2:3: caches.a.shared.namespace: not set, and so it is "": want 1 to 128 bytes`},
 		{"wrong namespace", cache + "\n      addrs: [a]\n      namespace: a:b\n", `f:6:18: caches.a.shared.namespace: is "a:b": want 1 to 128 bytes`},
 		{"wrong address", cache + "\n      namespace: n\n      addrs: [a, 'b:c']\n", `f:6:14: caches.a.shared.addrs: is "b:c": want "host:port"`},
+		{"colon within braces", cache + " {namespace: n, addrs: [redis:6379]}\n", `f:4:35: caches.a.shared.addrs: a mapping: want a value: put it in quotes: "redis:6379"`},
 		{"mapping for an address", cache + " {namespace: n, addrs: [{a: 1}]}\n", `f:4:35: caches.a.shared.addrs: a mapping: want a value`},
 		{"too small", cache + " {addrs: [a], namespace: n, staleness: 1ms}\n", `f:4:51: caches.a.shared.staleness: is 1ms: want at least 50ms`},
 		{"refused beside a shared tier", cache + " {addrs: [a], namespace: n}\n    expire_after_access: 1h\n", `f:5:26: caches.a.expire_after_access: is 1h0m0s, and there is a shared tier: want 0`},
