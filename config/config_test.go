@@ -36,6 +36,15 @@ func TestLoad(t *testing.T) {
 	}
 }
 
+// What may stand before the first field.
+func TestBeforeTheFirstField(t *testing.T) {
+	for _, before := range []string{"---\n", "\ufeff"} {
+		if _, err := (Source{Path: "f", Data: []byte(before + "caches:\n  a:\n    ram_bytes: 1MiB\n")}).Load(); err != nil {
+			t.Errorf("%q: %v", before, err)
+		}
+	}
+}
+
 func TestOpen(t *testing.T) {
 	caches := Caches{"small": {RAMBytes: 1 << 20, TTL: time.Hour}, "bad": {}}
 	c, err := caches.Open("small")

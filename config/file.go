@@ -1,6 +1,7 @@
 package config
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"reflect"
@@ -54,7 +55,7 @@ func (r *reader) notePlaces(cache string, given map[string]place) {
 
 // parse is the file's only document, and false if there is none.
 func (r *reader) parse(data []byte) (ast.Node, bool) {
-	file, err := parser.ParseBytes(data, 0)
+	file, err := parser.ParseBytes(bytes.TrimPrefix(data, []byte("\ufeff")), 0) // without a byte order mark
 	var syntax *yaml.SyntaxError
 	switch {
 	case errors.As(err, &syntax) && syntax.Token != nil:
