@@ -38,7 +38,7 @@ func TestLoad(t *testing.T) {
 
 // What may stand before the first field.
 func TestBeforeTheFirstField(t *testing.T) {
-	for _, before := range []string{"---\n", "\ufeff"} {
+	for _, before := range []string{"---\n", "\ufeff", "%YAML 1.2\n---\n"} {
 		if _, err := (Source{Path: "f", Data: []byte(before + "caches:\n  a:\n    ram_bytes: 1MiB\n")}).Load(); err != nil {
 			t.Errorf("%q: %v", before, err)
 		}

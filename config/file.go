@@ -67,7 +67,7 @@ func (r *reader) parse(data []byte) (ast.Node, bool) {
 	}
 	var roots []ast.Node
 	for _, doc := range file.Docs {
-		if doc.Body != nil {
+		if doc.Body != nil && doc.Body.Type() != ast.DirectiveType { // %YAML 1.2
 			roots = append(roots, doc.Body)
 		}
 	}
