@@ -54,7 +54,8 @@ type Source struct {
 	Path string
 
 	// Data is the file's content, if the program has read it already: Path
-	// then only names it in errors. Default nil: the file is read.
+	// then only names it in errors, as data if it is empty. Default nil: the
+	// file is read.
 	Data []byte
 
 	// EnvPrefix is the prefix of the names of environment variables, without
@@ -73,6 +74,9 @@ func Load(path string) (Caches, error) { return Source{Path: path}.Load() }
 // fault is an [Error], and several are joined as by errors.Join. A file that
 // cannot be read is the error of os.ReadFile.
 func (s Source) Load() (Caches, error) {
+	if s.Path == "" && s.Data != nil {
+		s.Path = "data"
+	}
 	r := newReader(s.Path)
 	if s.Environ != nil {
 		r.environ = s.Environ

@@ -45,6 +45,16 @@ func TestBeforeTheFirstField(t *testing.T) {
 	}
 }
 
+// Data needs no path.
+func TestData(t *testing.T) {
+	if got, err := (Source{Data: []byte("caches:\n  a:\n    ram_bytes: 1MiB\n")}).Load(); err != nil || got["a"].RAMBytes != 1<<20 {
+		t.Errorf("%+v, %v", got, err)
+	}
+	if _, err := (Source{Data: []byte("cache:\n")}).Load(); err == nil || err.Error() != "data:1:1: cache: unknown field: want defaults or caches" {
+		t.Error(err)
+	}
+}
+
 func TestOpen(t *testing.T) {
 	caches := Caches{"small": {RAMBytes: 1 << 20, TTL: time.Hour}, "bad": {}}
 	c, err := caches.Open("small")

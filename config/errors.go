@@ -9,7 +9,7 @@ import (
 
 // Error is one fault of a configuration.
 type Error struct {
-	File         string // as Source.Path has it; empty for the environment
+	File         string // as Source.Path has it, or data; empty for the environment
 	Line, Column int    // from 1; 0 for the environment, and for a fault of the whole file
 	Field        string // such as caches.sessions.ttl, or the variable's name; empty for faults of syntax
 	Err          error
