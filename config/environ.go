@@ -52,13 +52,15 @@ func (r *reader) nameCaches(variable string, values map[string]string) {
 }
 
 // variables are the variables that mean something, with their meaning. Two
-// caches whose variables would have one name are a fault.
+// caches whose variables would have one name are a fault, reported once.
 func (r *reader) variables(prefix string) map[string]setting {
 	known := map[string]setting{}
 	for _, cache := range slices.Sorted(maps.Keys(r.caches)) {
+		blamed := "" // the cache with the same names
 		for _, f := range leaves(optionFields, "") {
 			name := prefix + capitals(cache+"_"+f.name)
-			if other, ok := known[name]; ok {
+			if other, ok := known[name]; ok && other.cache != blamed {
+				blamed = other.cache
 				r.faults.add(place{field: name}.errorf("it would set %s of %s, and %s of %s: want names that differ by more",
 					other.field.name, other.cache, f.name, cache))
 			}
