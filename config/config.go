@@ -130,12 +130,18 @@ func (r *reader) validate() Caches {
 	if len(r.caches) == 0 {
 		r.faults.add(place{file: r.file, field: "caches"}.errorf("missing: want at least one cache"))
 	}
-	caches := Caches{}
+	caches, dirs := Caches{}, map[string]string{} // the cache of each directory
 	for _, name := range slices.Sorted(maps.Keys(r.caches)) {
 		set := r.caches[name]
 		set.Options.Shared = r.readShared(name, &set)
 		if ssd := &set.Options.SSD; ssd.Dir == "" && ssd.Bytes != 0 {
 			ssd.Dir = userDir(name)
+		}
+		if dir, err := filepath.Abs(set.Options.SSD.Dir); err == nil && set.Options.SSD.Dir != "" && !set.Options.Off {
+			if other, ok := dirs[dir]; ok {
+				r.blameField(name, "SSD.Dir", fmt.Errorf("is %q, for %s and for %s: want one for each cache", set.Options.SSD.Dir, other, name))
+			}
+			dirs[dir] = name
 		}
 		if err := set.Options.Validate(); err != nil {
 			r.blame(name, err)

@@ -134,6 +134,8 @@ func TestFaults(t *testing.T) {
 		{"refused within", "caches:\n  a:\n    ram_bytes: 1MiB\n    ssd:\n      dir: /d\n      bytes: 5\n", `f:6:14: caches.a.ssd.bytes: is 5: want at least`},
 		{"required within", "caches:\n  a:\n    ram_bytes: 1MiB\n    ssd:\n      compress: true\n", `f:2:3: caches.a.ssd.dir: not set, and so it is empty, and`},
 		{"no name of a directory", "caches:\n  a/b:\n    ram_bytes: 1MiB\n    ssd:\n      bytes: 1GiB\n", `f:2:3: caches.a/b.ssd.dir: not set, and so it is empty, and`},
+		{"one directory for two", "caches:\n  a:\n    ram_bytes: 1MiB\n    ssd: {dir: d, bytes: 8MiB}\n  b:\n    ram_bytes: 1MiB\n    ssd: {dir: x/../d/, bytes: 8MiB}\n", `f:7:16: caches.b.ssd.dir: is "x/../d/", for a and for b: want one for each cache`},
+		{"one directory in the defaults", "defaults: {ram_bytes: 1MiB, ssd: {dir: d, bytes: 8MiB}}\ncaches:\n  a:\n  b:\n", `f:1:40: defaults.ssd.dir: is "d", for a and for b: want one for each cache`},
 		{"required", "caches:\n  a:\n    ttl: 5m\n", `f:2:3: caches.a.ram_bytes: not set, and so it is 0: want at least`},
 	} {
 		got, err := Source{Path: "f", Data: []byte(c.data)}.Load()
@@ -208,7 +210,7 @@ func TestDirByName(t *testing.T) {
 
 // A cache that a file switches off keeps nothing, and its other options are no error.
 func TestOff(t *testing.T) {
-	caches, err := Source{Path: "f", Data: []byte("caches:\n  pages:\n    off: true\n    ram_bytes: 1MiB\n    ttl: 1m\n    loading: {max_loads: 2}\n")}.Load()
+	caches, err := Source{Path: "f", Data: []byte("defaults: {ssd: {dir: d, bytes: 8MiB}}\ncaches:\n  new: {ram_bytes: 1MiB}\n  pages:\n    off: true\n    ram_bytes: 1MiB\n    ttl: 1m\n    loading: {max_loads: 2}\n")}.Load()
 	if err != nil {
 		t.Fatal(err)
 	}
