@@ -25,7 +25,7 @@ type Level struct {
 
 // Options configure a Pool. The zero value is that of the package's own pool.
 type Options struct {
-	// Levels in any order; none: DefaultLevels.
+	// Levels in any order; none: those of DefaultLevels that fit MaxBuffer and Align.
 	Levels []Level
 	// MaxBytes is a ceiling in bytes on the memory that the pool keeps: a buffer that is
 	// released while the pool owns more, lent and idle together, is given back
@@ -84,14 +84,16 @@ type Pool struct {
 // New returns a pool; the zero Options are those of the package's own. An error
 // names the option that cannot be, its value and the values allowed.
 func New(o Options) (*Pool, error) {
-	if len(o.Levels) == 0 {
-		o.Levels = DefaultLevels()
-	}
 	if o.MaxBytes == 0 {
 		o.MaxBytes = defaultMaxBytes
 	}
 	if o.MaxBuffer == 0 {
 		o.MaxBuffer = defaultMaxBuffer
+	}
+	if len(o.Levels) == 0 {
+		o.Levels = slices.DeleteFunc(DefaultLevels(), func(l Level) bool {
+			return int64(l.Size) > o.MaxBuffer || l.Size%max(o.Align, 1) != 0
+		})
 	}
 	sorted := slices.Clone(o.Levels)
 	slices.SortFunc(sorted, func(a, b Level) int { return a.Size - b.Size })
@@ -132,6 +134,9 @@ func (o *Options) validate() error {
 	}
 	if o.Align < 0 || o.Align > maxAlign || o.Align&(o.Align-1) != 0 {
 		return fmt.Errorf("bufpool: Options.Align is %d: want 0 or a power of two up to %d", o.Align, maxAlign)
+	}
+	if len(o.Levels) == 0 {
+		return fmt.Errorf("bufpool: Options.MaxBuffer is %d: want Levels, as none of the default ones fits", o.MaxBuffer)
 	}
 	for i, l := range o.Levels {
 		if l.Size%max(o.Align, 1) != 0 {

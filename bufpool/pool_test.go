@@ -41,6 +41,7 @@ func TestOptionsAreChecked(t *testing.T) {
 		"Align is -1":               {Align: -1},
 		"Align is 24":               {Align: 24},
 		"Align is 8192":             {Align: 8192},
+		"MaxBuffer is 2000: want L": {MaxBuffer: 2000, Align: 4096},
 		"Size is 700: want a multi": {Levels: []Level{{Size: 700}}, Align: 512},
 	} {
 		if p, err := New(o); err == nil || p != nil || !strings.Contains(err.Error(), want) {
@@ -50,6 +51,21 @@ func TestOptionsAreChecked(t *testing.T) {
 	given := []Level{{Size: 9}, {Size: 3}}
 	if _, err := New(Options{Levels: given}); err != nil || given[0].Size != 9 {
 		t.Errorf("%v, %v: want the caller's slice untouched", err, given)
+	}
+}
+
+// TestDefaultLevelsFit: MaxBuffer and Align leave out the levels that do not fit.
+func TestDefaultLevelsFit(t *testing.T) {
+	for _, c := range []struct {
+		o           Options
+		levels, top int
+	}{{Options{}, 31, 16 << 20}, {Options{MaxBuffer: 1000}, 2, 768}, {Options{MaxBuffer: 1 << 20}, 23, 1 << 20}, {Options{Align: 512}, 30, 16 << 20}, {Options{Align: 4096, MaxBuffer: 10_000}, 2, 8192}} {
+		p, err := New(c.o)
+		if err != nil {
+			t.Errorf("%+v: %v", c.o, err)
+		} else if len(p.levels) != c.levels || p.top != c.top {
+			t.Errorf("%+v: %d levels up to %d, want %d up to %d", c.o, len(p.levels), p.top, c.levels, c.top)
+		}
 	}
 }
 
