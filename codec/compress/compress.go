@@ -59,7 +59,8 @@ func New[V any](inner firn.Codec[V], opts Options) (firn.Codec[V], error) {
 	if c.encoder, err = zstd.NewWriter(nil); err != nil {
 		return nil, fmt.Errorf("compress: %w", err)
 	}
-	if c.decoder, err = zstd.NewReader(nil, zstd.WithDecoderConcurrency(0), zstd.WithDecoderMaxMemory(uint64(opts.MaxBytes))); err != nil {
+	memory := uint64(max(opts.MaxBytes, 2*zstd.MinWindowSize)) // short values have the least window
+	if c.decoder, err = zstd.NewReader(nil, zstd.WithDecoderConcurrency(0), zstd.WithDecoderMaxMemory(memory)); err != nil {
 		return nil, fmt.Errorf("compress: %w", err)
 	}
 	c.buffers.New = func() any { return new([]byte) }
@@ -122,7 +123,9 @@ func (c *codec[V]) Decode(src []byte) (v V, err error) {
 	case withS2:
 		*buf, err = c.s2(*buf, src)
 	case withZstd:
-		*buf, err = c.decoder.DecodeAll(src, (*buf)[:0])
+		if *buf, err = c.decoder.DecodeAll(src, (*buf)[:0]); err == nil {
+			err = c.fits(len(*buf))
+		}
 	default:
 		err = fmt.Errorf("compress: method %d is not known", method)
 	}
@@ -134,13 +137,20 @@ func (c *codec[V]) Decode(src []byte) (v V, err error) {
 
 func (c *codec[V]) s2(buf, src []byte) ([]byte, error) {
 	n, err := s2.DecodedLen(src)
+	if err == nil {
+		err = c.fits(n)
+	}
 	if err != nil {
 		return buf, err
 	}
-	if n > c.opts.MaxBytes {
-		return buf, fmt.Errorf("compress: a value of %d bytes: want at most %d", n, c.opts.MaxBytes)
-	}
 	return s2.Decode(buf[:cap(buf)], src)
+}
+
+func (c *codec[V]) fits(n int) error {
+	if n > c.opts.MaxBytes {
+		return fmt.Errorf("compress: a value of %d bytes: want at most %d", n, c.opts.MaxBytes)
+	}
+	return nil
 }
 
 // release keeps a buffer for later calls, unless it is large.

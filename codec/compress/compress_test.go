@@ -53,6 +53,23 @@ func TestCompress(t *testing.T) {
 	}
 }
 
+// A value of MaxBytes is read, and a longer one is not, also below the least window of Zstandard.
+func TestCompressMaxBytes(t *testing.T) {
+	for _, method := range []Method{S2, Zstd} {
+		for _, most := range []int{600, 1023, 1024, 1025, 5000, 1 << 17} {
+			limited := newCodec(t, Options{Method: method, MaxBytes: most})
+			codectest.Check(t, limited, nil, strings.Repeat("x", most-16), strings.Repeat("x", most))
+			longer, err := newCodec(t, Options{Method: method}).Append(nil, strings.Repeat("x", most+16))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got, err := limited.Decode(longer); err == nil {
+				t.Errorf("method %d, at most %d bytes: %d are no error", method, most, len(got))
+			}
+		}
+	}
+}
+
 func TestCompressAllocations(t *testing.T) {
 	codec := newCodec(t, Options{})
 	v := strings.Repeat("firn ", 1000)
