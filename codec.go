@@ -41,5 +41,5 @@ func DefaultCodec[V any]() (Codec[V], error) { return codec.Default[V]() }
 
 // JSONCodec is the codec of encoding/json. What that does not write is lost: unexported fields,
 // dynamic types of interface values, bytes that are not UTF-8, nil or empty where a tag says
-// omitempty.
+// omitempty. A value nested more than 10,000 deep is written, and cannot be read.
 func JSONCodec[V any]() Codec[V] { return codec.JSON[V]() }

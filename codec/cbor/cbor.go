@@ -15,7 +15,8 @@ import (
 // `cbor:"…"` or `json:"…"` tags) to values. What the library does not write is
 // lost: unexported fields, fields of one name, what lies beside an embedded type
 // that marshals itself, and the types of values behind interfaces. Times keep
-// their nanoseconds and the offset of their zone, strings any bytes.
+// their nanoseconds and the offset of their zone, strings any bytes. A value nested
+// more than 65,535 deep is written, and cannot be read.
 func New[V any]() firn.Codec[V] { return codec[V]{} }
 
 type codec[V any] struct{}
@@ -31,7 +32,7 @@ func modes() (cbor.UserBufferEncMode, cbor.DecMode) {
 		panic(fmt.Sprintf("cbor: %v", err))
 	}
 	dec, err := cbor.DecOptions{
-		MaxArrayElements: math.MaxInt32, MaxMapPairs: math.MaxInt32, MaxNestedLevels: 1000,
+		MaxArrayElements: math.MaxInt32, MaxMapPairs: math.MaxInt32, MaxNestedLevels: 65_535, // the most that it takes
 		UTF8: cbor.UTF8DecodeInvalid, // what is written is read
 	}.DecMode()
 	if err != nil {

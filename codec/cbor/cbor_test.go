@@ -15,4 +15,20 @@ func TestCBOR(t *testing.T) {
 	suite.Check(t)
 }
 
+type list struct{ Next *list }
+
+// Values may be nested as deep as the library reads at all.
+func TestNesting(t *testing.T) {
+	v := new(list)
+	for range 65_534 {
+		v = &list{v}
+	}
+	codectest.Check(t, New[*list](), func(a, b *list) bool {
+		for a != nil && b != nil {
+			a, b = a.Next, b.Next
+		}
+		return a == b
+	}, v)
+}
+
 func FuzzCBOR(f *testing.F) { suite.Fuzz(f) }

@@ -14,7 +14,8 @@ import (
 // `msgpack:"…"` tags) to values. What the library does not write is lost:
 // unexported fields, fields of one name, embedded types without exported fields,
 // such as time.Time, and the types of values behind interfaces. Times come back in
-// the local time zone.
+// the local time zone. A value nested more than
+// 10,000 deep is written, and cannot be read.
 func New[V any]() firn.Codec[V] { return codec[V]{} }
 
 type codec[V any] struct{}

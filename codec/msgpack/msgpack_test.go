@@ -28,16 +28,16 @@ func TestWellFormed(t *testing.T) {
 		"\xa5abc",                     // a string cut short
 		"\x92\x01",                    // an array of two with one
 		strings.Repeat("\x91", 1<<20), // nested without end
-		strings.Repeat("\x91", 20_000) + "\x01",
+		strings.Repeat("\x91", maxDepth+1) + "\x01",
 	} {
 		if err := wellFormed([]byte(bad)); err == nil {
 			t.Errorf("%.20q: no error", bad)
 		}
 	}
 	for _, good := range []string{"\x00", "\xff", "\xc0", "\xd8" + strings.Repeat("x", 17), "\xc7\x02\x05ab", "\x81\xa1a\x92\x01\x02", "\x90", "\x80",
-		"\xdc\x00\x02\x01\x02", "\xde\x00\x01\x01\x02", "\xd9\x01a", "\xda\x00\x01a", "\xc4\x01a", "\xc5\x00\x01a", "\xcb12345678"} {
+		"\xdc\x00\x02\x01\x02", "\xde\x00\x01\x01\x02", "\xd9\x01a", "\xda\x00\x01a", "\xc4\x01a", "\xc5\x00\x01a", "\xcb12345678", strings.Repeat("\x91", maxDepth) + "\x01"} {
 		if err := wellFormed([]byte(good)); err != nil {
-			t.Errorf("%q: %v", good, err)
+			t.Errorf("%.20q: %v", good, err)
 		}
 	}
 }

@@ -34,7 +34,7 @@ func wellFormed(src []byte) error {
 		}
 		src = src[skip:]
 		if values > 0 {
-			if len(left) == maxDepth {
+			if len(left) > maxDepth {
 				return fmt.Errorf("msgpack: values are nested more than %d deep", maxDepth)
 			}
 			left = append(left, values)
