@@ -24,3 +24,18 @@ func TestCounters(t *testing.T) {
 		t.Errorf("got %v and %v", a, b)
 	}
 }
+
+// What a Counters yields that is no metric of its own is left out of the metrics, which a scraper refuses as a whole.
+func TestCountersThatAreNoMetrics(t *testing.T) {
+	counts := func(yield func(name, help string, value uint64)) {
+		for i, name := range []string{"good", "Bad Name{}", "", "bad\n", "good", "sets", "caf\xe9"} {
+			yield(name, "Line\n\xff.", uint64(i))
+		}
+	}
+	h := New(Options{Caches: []Named{{Name: "a", Cache: open(t), Counters: counts}}})
+	page := text(t, get(h, "/metrics"))
+	_, page, _ = strings.Cut(page, "firn_sets_total{")
+	if _, got, _ := strings.Cut(page, "# HELP firn_good"); got != "_total Line\\n\uFFFD.\n# TYPE firn_good_total counter\nfirn_good_total{cache=\"a\"} 0\n" || strings.Contains(page, "firn_sets_total") {
+		t.Errorf("%q", got)
+	}
+}

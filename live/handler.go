@@ -46,8 +46,9 @@ type Named struct {
 	Cache *firn.Cache
 
 	// Counters yields what a package above the cache counts, such as Counters of an httpcache.Cache: on a card of
-	// their own, and in metrics as firn_NAME_total. Names have lower-case letters, digits and _. It is
-	// called once a second, and what it refers to is kept as long as the page. Default: none.
+	// their own, and in metrics as firn_NAME_total. Names have lower-case letters, digits and _, and
+	// differ from each other and from those of stats.Metrics; others are left out of metrics. It is called once a
+	// second, and what it refers to is kept as long as the page. Default: none.
 	Counters func(yield func(name, help string, value uint64))
 }
 

@@ -1,6 +1,8 @@
 package live
 
 import (
+	"bytes"
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -27,7 +29,8 @@ func (c *collector) prometheus() []byte {
 	return appendCounters(b, labels, counters)
 }
 
-// appendCounters appends the counters of all caches, family by family, in the order in which they come first.
+// appendCounters appends the counters of all caches, family by family, in the order in which they come first. It
+// leaves out what is no metric of its own.
 func appendCounters(b []byte, labels []string, all []above) []byte {
 	var order []string
 	families := map[string][]byte{}
@@ -35,11 +38,17 @@ func appendCounters(b []byte, labels []string, all []above) []byte {
 		if a == nil {
 			continue
 		}
+		seen := map[string]bool{} // of this cache
 		a(func(name, help string, value uint64) {
+			valid := counterName.MatchString(name)
 			name = prometheusName(stats.Metric{Name: name, Counter: true})
+			if !valid || seen[name] || bytes.Contains(b, []byte("# TYPE "+name+" ")) {
+				return
+			}
+			seen[name] = true
 			if families[name] == nil {
 				order = append(order, name)
-				families[name] = []byte("# HELP " + name + " " + helpEscaper.Replace(help) + "\n# TYPE " + name + " counter\n")
+				families[name] = []byte("# HELP " + name + " " + helpEscaper.Replace(strings.ToValidUTF8(help, "\uFFFD")) + "\n# TYPE " + name + " counter\n")
 			}
 			families[name] = appendSample(families[name], name, labels[i], float64(value))
 		})
@@ -51,6 +60,7 @@ func appendCounters(b []byte, labels []string, all []above) []byte {
 }
 
 var (
+	counterName  = regexp.MustCompile(`^[a-z0-9_]+$`)
 	labelEscaper = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`)
 	helpEscaper  = strings.NewReplacer(`\`, `\\`, "\n", `\n`)
 )
