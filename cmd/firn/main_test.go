@@ -90,6 +90,7 @@ func TestBadInput(t *testing.T) {
 		{"replay " + empty, "firn: " + empty + ": offset 0: the trace is empty"},
 		{"replay -ram 16MiB " + comments, "firn: " + comments + ": no requests in the trace"},
 		{"replay " + odd, "firn: " + odd + ": offset 0: unknown trace format: neither the name nor the content tells it"},
+		{"replay -limit 10 -json -live :0", `firn: -json "-live": expected a file, or - for stdout; ./-live is the file of this name`},
 		{"replay -json /no/such/dir/x.json " + good, "firn: open /no/such/dir/x.json: no such file or directory"},
 	} {
 		status, stdout, stderr := runFirn(strings.Fields(test.args)...)

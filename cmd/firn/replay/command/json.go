@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 )
 
 // OpenJSON returns the encoder of the flag -json: one to the file at path, to
@@ -17,6 +18,9 @@ func OpenJSON(path string, stdout io.Writer) (out *json.Encoder, closeFile func(
 		return json.NewEncoder(io.Discard), closeFile, nil
 	case "-":
 		return json.NewEncoder(stdout), closeFile, nil
+	}
+	if strings.HasPrefix(path, "-") { // a flag where the file is missing
+		return nil, nil, usage("-json %q: expected a file, or - for stdout; ./%s is the file of this name", path, path)
 	}
 	if err := replaceable(path); err != nil {
 		return nil, nil, err
