@@ -103,14 +103,18 @@ func TestReplayWithoutSpace(t *testing.T) {
 	}
 }
 
-// What Open does not accept is a usage error that names the field.
+// What Open does not accept is a usage error that names the flag.
 func TestReplaySSDRefused(t *testing.T) {
 	tempDir(t)
 	trace := writeTrace(t, "loop.trc", 100, 10)
 	for args, want := range map[string]string{
-		"-ram 1MiB -ssd 1KiB":                 "SSD.Bytes is 1024",
-		"-ram 64KiB -ssd 8MiB":                "RAMBytes is 65536",
-		"-ram 1MiB -ssd 8MiB -segment 100000": "SSD.SegmentBytes is 100000",
+		"-ram 1KiB":                           ": -ram is 1024: want at least",
+		"-fraction 0.1":                       ": RAM by -fraction 0.1 is 10",
+		"-ram 1MiB -ssd 1KiB":                 ": -ssd is 1024",
+		"-ram 64KiB -ssd 8MiB":                ": -ram is 65536",
+		"-ssd 8MiB":                           ": -ram is 65536",
+		"-ram 1MiB -ssd 8MiB -segment 100000": ": -segment is 100000",
+		"-ram 1MiB -ssd 8MiB -segment 4MiB":   "at most an eighth of -ssd",
 	} {
 		status, stdout, stderr := runFirn(append([]string{"replay", trace}, strings.Fields(args)...)...)
 		if status != 2 || stdout != "" || !strings.Contains(stderr, want) {

@@ -6,9 +6,11 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"strings"
 	"sync/atomic"
 	"time"
 
+	"github.com/firncache/firn"
 	"github.com/firncache/firn/cmd/firn/replay"
 	"github.com/firncache/firn/internal/workload"
 )
@@ -56,10 +58,27 @@ func (o *Options) Replay(ctx context.Context, trace, cache string, ram int64, op
 	result, err := replay.Run(ctx, o.config(ram, progress), src, open)
 	stop()
 	result.Cache, result.Trace = cache, TraceName(trace)
+	err = o.nameFlags(err)
 	if err == nil && result.Requests == 0 && !result.Interrupted {
 		err = Usage(fmt.Errorf("%s: no requests in the trace", TraceName(trace)))
 	}
 	return result, err
+}
+
+// flagNames puts flags in the places of the options that they set.
+var flagNames = strings.NewReplacer("RAMBytes", "-ram", "SSD.Bytes", "-ssd", "SSD.Dir", "-dir", "SSD.SegmentBytes", "-segment", "SSD.WriteBudget", "-write-budget")
+
+// nameFlags is an error of opening the cache in terms of the flags.
+func (o *Options) nameFlags(err error) error {
+	option, ok := errors.AsType[*firn.OptionError](err)
+	if !ok {
+		return err
+	}
+	text := flagNames.Replace(option.Field + " " + option.Err.Error())
+	if o.Fraction > 0 && o.leastRAM == 0 { // the flag was given
+		text = strings.Replace(text, "-ram is", fmt.Sprintf("RAM by -fraction %v is", o.Fraction), 1)
+	}
+	return fmt.Errorf("%w: %s", replay.ErrOpen, text)
 }
 
 // timeShare is the share of the time limit that has passed, 0 without one.
