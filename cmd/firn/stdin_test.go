@@ -30,6 +30,22 @@ func TestReplayStdin(t *testing.T) {
 	}
 }
 
+// An error of what stdin has says stdin, not the file that it was copied to.
+func TestReplayBadStdin(t *testing.T) {
+	t.Parallel()
+	for stdin, want := range map[string]string{"": "replay: stdin: offset 0 (arc): the trace is empty\n", "1 1 0 1\nx\n": "replay: stdin: line 2, offset 8 (arc): "} {
+		for _, ram := range []string{"-ram=1MiB", "-fraction=2"} {
+			var out, errs bytes.Buffer
+			cmd := replayCommand(&out, &errs)
+			cmd.Reader = strings.NewReader(stdin)
+			status := command.Main(context.Background(), cmd, []string{"replay", ram, "-format", "arc", "-"}, &out, &errs)
+			if status != 2 || !strings.HasPrefix(errs.String(), want) {
+				t.Errorf("%q: status %d, %s, want %s", stdin, status, &errs, want)
+			}
+		}
+	}
+}
+
 func TestSpool(t *testing.T) {
 	t.Parallel()
 	o := command.Options{Traces: []string{"a", command.Stdin}}

@@ -14,7 +14,10 @@ import (
 //
 // Errors about the file's content are *TraceErrors; an unknown format name is
 // an ErrFormat; the others are those of the file system.
-func Open(path, format string) (Source, error) {
+func Open(path, format string) (Source, error) { return OpenAs(path, path, format) }
+
+// OpenAs is Open, and calls the trace name in errors about its content.
+func OpenAs(name, path, format string) (Source, error) {
 	if err := CheckFormat(format); err != nil {
 		return nil, err
 	}
@@ -30,7 +33,7 @@ func Open(path, format string) (Source, error) {
 		file.Close()
 		return nil, err
 	}
-	return newTrace(file, info.Size(), path, format)
+	return newTrace(file, info.Size(), name, format)
 }
 
 // decoder turns the bytes of a trace into requests, with the contract of

@@ -206,10 +206,11 @@ func (o *Options) open(trace string) (workload.Source, error) {
 		}
 		return mix.Source(), nil
 	}
+	path := trace
 	if trace == Stdin {
-		trace = o.StdinFile
+		path = o.StdinFile
 	}
-	src, err := workload.Open(trace, o.Format)
+	src, err := workload.OpenAs(TraceName(trace), path, o.Format)
 	if err != nil {
 		return nil, err
 	}
