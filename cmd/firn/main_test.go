@@ -90,6 +90,7 @@ func TestBadInput(t *testing.T) {
 		{"replay " + empty, "firn: " + empty + ": offset 0: the trace is empty"},
 		{"replay -ram 16MiB " + comments, "firn: " + comments + ": no requests in the trace"},
 		{"replay " + odd, "firn: " + odd + ": offset 0: unknown trace format: neither the name nor the content tells it"},
+		{"replay -value-size 1MiB -ram 1MiB -limit 10", "firn: generated: no value fits a cache of 1.0 MiB: it takes keys and values of up to a quarter of that"},
 		{"replay -limit 10 -json -live :0", `firn: -json "-live": expected a file, or - for stdout; ./-live is the file of this name`},
 		{"replay -json /no/such/dir/x.json " + good, "firn: open /no/such/dir/x.json: no such file or directory"},
 	} {
@@ -145,6 +146,18 @@ func TestGenerated(t *testing.T) {
 	}
 	if fmt.Sprint(figures["requests"]) != requests || figures["trace"] != "generated" || figures["ram_bytes"] != float64(16<<20) {
 		t.Errorf("%s", stdout)
+	}
+}
+
+// Values that are larger than the cache takes do not fit, whatever was not evicted.
+func TestSomeValuesTooLarge(t *testing.T) {
+	t.Parallel()
+	trace := writeFile(t, filepath.Join(t.TempDir(), "keys.csv"), []byte("a,1000\nb,1000000\n"))
+	for _, details := range []string{"-details", "-details=false"} {
+		status, stdout, stderr := runFirn("replay", "-ram", "1MiB", details, trace)
+		if status != 0 || stderr != "" || strings.Contains(stdout, "fits") || !strings.Contains(stdout, "1 value was larger than the cache takes") {
+			t.Errorf("status %d, stderr %q\n%s", status, stderr, stdout)
+		}
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"slices"
 
+	"github.com/dustin/go-humanize"
 	"github.com/urfave/cli/v3"
 
 	"github.com/firncache/firn/cmd/firn/internal/curve"
@@ -124,6 +125,10 @@ func (r *replayer) replay(ctx context.Context, trace string) error {
 	result, err := r.firn(ctx, trace, ram)
 	if err != nil && !errors.Is(err, replay.ErrWrongValue) {
 		return err
+	}
+	if result.Rejected == result.Requests && !result.Interrupted {
+		return command.Usage(fmt.Errorf("%s: no value fits a cache of %s: it takes keys and values of up to a quarter of that",
+			result.Trace, humanize.IBytes(uint64(ram))))
 	}
 	if r.table {
 		r.print(&result)

@@ -3,6 +3,9 @@ package replay
 import (
 	"time"
 
+	"github.com/dustin/go-humanize"
+	"github.com/dustin/go-humanize/english"
+
 	"github.com/firncache/firn/stats"
 )
 
@@ -69,4 +72,21 @@ func (r *Result) derive(duration time.Duration, total tally) {
 	if duration > 0 {
 		r.OpsPerSecond = float64(r.Requests) / duration.Seconds()
 	}
+}
+
+// adviseRejected takes back that everything fits, where values were too large to be stored.
+func (r *Result) adviseRejected() {
+	if r.Curve == nil || r.Rejected == 0 {
+		return
+	}
+	for _, c := range []*stats.SizeCurve{&r.Curve.RAM, &r.Curve.Both} {
+		if len(c.Points) > 0 && !c.Evicts {
+			c.Advice = []string{"Nothing was evicted, but " + TooLarge(r.Rejected) + ", which more RAM may change."}
+		}
+	}
+}
+
+// TooLarge says how many values were.
+func TooLarge(n int64) string {
+	return humanize.Comma(n) + english.PluralWord(int(n), " value was", " values were") + " larger than the cache takes"
 }

@@ -71,6 +71,7 @@ func Run(ctx context.Context, cfg Config, src workload.Source, open OpenFunc) (R
 	stats := store.Stats()
 	result.Evictions, result.Expired, result.CacheBytes = known(stats.Evictions), known(stats.Expired), known(stats.Bytes)
 	result.Curve = stats.Curve
+	result.adviseRejected()
 	if result.SSD = stats.SSD; result.SSD != nil {
 		result.SSD.derive(&result, r.total())
 	}

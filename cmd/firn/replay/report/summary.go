@@ -101,7 +101,7 @@ func rows(r *replay.Result) [][2]string {
 		found = append(found, [2]string{"SSD", onDisk(s)})
 	}
 	if r.Rejected > 0 {
-		found = append(found, [2]string{"too large", humanize.Comma(r.Rejected) + " values were larger than the cache takes"})
+		found = append(found, [2]string{"too large", replay.TooLarge(r.Rejected)})
 	}
 	return found
 }
