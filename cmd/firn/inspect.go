@@ -52,7 +52,7 @@ func inspectCommand(stdout, stderr io.Writer) *cli.Command {
 
 // openDirectory is the directory that a command's one argument names.
 func openDirectory(cmd *cli.Command) (dir string, fs vfs.FS, err error) {
-	if cmd.Args().Len() != 1 {
+	if cmd.Args().Len() != 1 || cmd.Args().First() == "" {
 		return "", nil, command.Usage(fmt.Errorf("%s: expected one directory", cmd.Name))
 	}
 	dir = cmd.Args().First()

@@ -133,6 +133,9 @@ func TestNoDirectory(t *testing.T) {
 				t.Errorf("%s %s: status %d, stdout %q, stderr %q", name, args, status, stdout, stderr)
 			}
 		}
+		if status, _, stderr := runFirn(name, ""); status != 2 || stderr != "firn: "+name+": expected one directory\n" {
+			t.Errorf("%s of an empty name: status %d, stderr %q", name, status, stderr)
+		}
 	}
 	if left, err := os.ReadDir(empty); err != nil || len(left) != 0 {
 		t.Errorf("made %v, %v", left, err)
