@@ -62,6 +62,7 @@ func TestBadInput(t *testing.T) {
 		want string // the line on stderr
 	}{
 		{"melt", `firn: "melt" is no command: firn -help lists them`},
+		{"help melt", "firn: No help topic for 'melt': firn -help lists them"},
 		{"replay -melt", "firn: no flag -melt: firn replay -help lists them"},
 		{"replay -tmie 5s", "firn: no flag -tmie (did you mean -time?): firn replay -help lists them"},
 		{"plan -curv x", "firn: no flag -curv (did you mean -curve?): firn plan -help lists them"},

@@ -2,6 +2,7 @@ package command
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -15,7 +16,11 @@ func Main(ctx context.Context, cmd *cli.Command, args []string, stdout, stderr i
 	cmd.Writer, cmd.ErrWriter = stdout, stderr
 	cmd.ExitErrHandler = func(context.Context, *cli.Command, error) {}
 	setUsageErrors(cmd)
-	return Status(cmd.Name, cmd.Run(ctx, args), stderr)
+	err := cmd.Run(ctx, args)
+	if _, ok := errors.AsType[cli.ExitCoder](err); ok { // the library's, of "help" with what is no command
+		err = Usage(fmt.Errorf("%w: %s -help lists them", err, cmd.Name))
+	}
+	return Status(cmd.Name, err, stderr)
 }
 
 // setUsageErrors makes flag errors of cmd and its subcommands usage errors.
