@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/firncache/firn"
@@ -96,7 +97,7 @@ func New(cache *firn.Cache, name string, o Options) (*Cache, error) {
 	return c, nil
 }
 
-// statusName is a name as a Cache-Status field has it: a token or a string.
+// statusName is a name as a Cache-Status field has it: a token or a string, RFC 8941, section 3.3.
 func statusName(name string) string {
 	switch {
 	case name == "-":
@@ -104,7 +105,13 @@ func statusName(name string) string {
 	case isToken(name) && isLower(name[0]|0x20):
 		return name
 	}
-	return strconv.QuoteToASCII(name)
+	printable := strings.Map(func(r rune) rune {
+		if r < ' ' || r > '~' {
+			return '?'
+		}
+		return r
+	}, name)
+	return strconv.Quote(printable)
 }
 
 // newID is a random id.
@@ -139,6 +146,10 @@ func (c *Cache) Transport(next http.RoundTripper) *Transport {
 	return &Transport{c, next}
 }
 
-// Handler returns a Handler before the Handler next. A request that next gets outlives its client: it
-// has a context of its own, with the client's values, as its response may be stored, or be for others.
+// Handler returns a Handler before the Handler next. The request that next gets has a context of its own, with
+// its client's values: it outlives the client if others wait for the response, or if that is being stored and has
+// a length. Of http.ResponseController, next has Flush and SetWriteDeadline.
+//
+// The key is made of the URL that the Handler gets: Handlers behind http.StripPrefix need Options.Key, or a Cache each.
+// The responses of a Cache's Handlers are apart from those of its Transports.
 func (c *Cache) Handler(next http.Handler) *Handler { return &Handler{c, next} }

@@ -27,14 +27,16 @@ var noControl = control{
 // parseControl reads the lines of a Cache-Control field, RFC 9111, section 5.2. Unknown
 // directives are ignored. A lifetime that cannot be read is 0, and of two the shorter one
 // counts. Directives that name fields, as no-cache="Set-Cookie", count as those without. What stands beside a
-// semicolon, which separates nothing here, counts where it forbids something.
+// semicolon, which separates nothing here, or behind a quote that does not end, counts where it forbids something.
 func parseControl(lines []string) control {
 	c := noControl
 	for member := range members(lines) {
 		name, value, has := strings.Cut(member, "=")
 		c.add(strings.ToLower(name), unquoted(value), has)
-		for part := range strings.SplitSeq(member, ";") {
-			if part = strings.ToLower(strings.Trim(part, " \t")); part != member && (part == "private" || part == "no-store" || part == "no-cache") {
+		open := memberEnd(member+",") > len(member)
+		for part := range strings.FieldsFuncSeq(member, func(r rune) bool { return r == ';' || open && (r == ',' || r == '"') }) {
+			part, _, _ = strings.Cut(part, "=")
+			if part = strings.ToLower(strings.Trim(part, " \t")); part == "private" || part == "no-store" || part == "no-cache" {
 				c.add(part, "", false)
 			}
 		}

@@ -24,7 +24,9 @@
 // # Requests under way
 //
 // Equal requests are one request of the origin, if its response may be stored and is fresh: whoever waits
-// gets the body while it comes, at its own speed. Requests with Authorization, Range or no-cache are not
+// gets the body while it comes, at its own speed; but where a body is too long to be stored, a client that takes
+// more than 5 s for a chunk of it is left behind by the others. No request joins one whose origin has sent nothing
+// for 10 s, and what no client waits for ends after a minute of that. Requests with Authorization, Range or no-cache are not
 // one with others. When the response turns out to be for one client alone the others ask the origin
 // themselves, and for a minute no request of that key waits for another. An unsafe method, a purge or an invalidated tag
 // voids what is under way: it is neither stored nor joined later.

@@ -194,6 +194,7 @@ func TestPanic(t *testing.T) {
 				if header != "" {
 					w.Header().Set(strings.SplitN(header, ": ", 2)[0], strings.SplitN(header, ": ", 2)[1])
 					_, _ = io.WriteString(w, "begun")
+					w.(http.Flusher).Flush()
 				}
 				panic("broken")
 			}))
@@ -267,6 +268,7 @@ func TestTimeIsOver(t *testing.T) {
 					w.Header().Set("Cache-Control", "max-age=60")
 					if begun {
 						_, _ = io.WriteString(w, "a part")
+						w.(http.Flusher).Flush()
 					}
 					<-r.Context().Done()
 				}))

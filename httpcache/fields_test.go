@@ -55,7 +55,7 @@ func TestParseControl(t *testing.T) {
 		`a="\",no-store", ,, public`:             func(c *control) { c.public = true },
 		`no-cache="Set-Cookie", must-revalidate`: func(c *control) { c.noCache, c.mustRevalidate = true, true },
 		"max-stale":                              func(c *control) { c.maxStale = maxSeconds * time.Second },
-		`a="no-store`:                            func(*control) {},
+		`a="no-store`:                            func(c *control) { c.noStore = true },
 	} {
 		expected := noControl
 		want(&expected)

@@ -220,7 +220,11 @@ func (f *flight) candidate(status int, h http.Header, length int64, p policy, m 
 	if !p.store || length > f.c.maxBody {
 		return nil, nil
 	}
-	lines := linesOf(storedHeader(h))
+	stored := storedHeader(h)
+	if stored["Date"] == nil { // RFC 9110, section 6.6.1
+		stored["Date"] = []string{m.answered.UTC().Format(http.TimeFormat)}
+	}
+	lines := linesOf(stored)
 	tags, ok := f.storable(status, h, lines)
 	if !ok {
 		return nil, nil

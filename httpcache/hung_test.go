@@ -33,6 +33,7 @@ func (o *hanging) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	if hangs {
 		_, _ = io.WriteString(w, o.part)
+		w.(http.Flusher).Flush()
 		o.hang(r)
 	}
 	_, _ = io.WriteString(w, "body")

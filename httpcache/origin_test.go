@@ -4,7 +4,10 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"strconv"
+	"strings"
 	"testing"
+	"testing/iotest"
 	"testing/synctest"
 	"time"
 
@@ -136,4 +139,63 @@ type idle struct{ closed *int }
 func (i idle) CloseIdleConnections() { *i.closed++ }
 func (idle) RoundTrip(*http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: 200, Header: parseHeader("Cache-Control: no-store"), Body: http.NoBody}, nil
+}
+
+// A body without a type gets that which package http finds in its begin, however it is written, and a part of it,
+// or its head alone, has the same.
+func TestContentType(t *testing.T) {
+	html := "\n<html>" + strings.Repeat("x", 2000)
+	for name, write := range map[string]func(w http.ResponseWriter){
+		"at once":       func(w http.ResponseWriter) { _, _ = io.WriteString(w, html) },
+		"little first":  func(w http.ResponseWriter) { _, _ = io.WriteString(w, html[:1]); _, _ = io.WriteString(w, html[1:]) },
+		"byte by byte":  func(w http.ResponseWriter) { _, _ = io.Copy(w, iotest.OneByteReader(strings.NewReader(html))) },
+		"with a status": func(w http.ResponseWriter) { w.WriteHeader(200); _, _ = io.WriteString(w, html) },
+		"and a length": func(w http.ResponseWriter) {
+			w.Header().Set("Content-Length", strconv.Itoa(len(html)))
+			_, _ = io.WriteString(w, html[:1])
+			_, _ = io.WriteString(w, html[1:])
+		},
+	} {
+		for _, control := range []string{"max-age=60", "no-store"} {
+			t.Run(name+", "+control, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					through := clients(open(t, httpcache.Options{}), http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+						w.Header().Set("Cache-Control", control)
+						write(w)
+					}))["Handler"]
+					for _, s := range []struct{ request, body string }{{"", html}, {"", html}, {"Range: bytes=100-199", html[100:200]}, {"HEAD", ""}} {
+						if control == "no-store" && s.request != "" {
+							continue
+						}
+						resp, body := through.get(t, s.request)
+						if got := resp.Header.Get("Content-Type"); got != "text/html; charset=utf-8" || body != s.body {
+							t.Errorf("%q: %q, %d bytes: want HTML, %d bytes", s.request, got, len(body), len(s.body))
+						}
+						synctest.Wait()
+					}
+				})
+			})
+		}
+	}
+}
+
+// A short body and none are whole, and a response that says what type it has, or that it has none, is left as it is.
+func TestNoContentType(t *testing.T) {
+	for header, want := range map[string]string{"Content-Encoding: gzip": "", "Content-Type: a/b": "a/b"} {
+		for _, body := range []string{"", "<html>"} {
+			synctest.Test(t, func(t *testing.T) {
+				through := clients(open(t, httpcache.Options{}), http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+					for name, values := range parseHeader(storable + " | " + header) {
+						w.Header()[name] = values
+					}
+					_, _ = io.WriteString(w, body)
+				}))["Handler"]
+				for range 2 {
+					if resp, got := through.get(t, ""); got != body || resp.Header.Get("Content-Type") != want {
+						t.Errorf("%q: %q, %q", header, got, resp.Header)
+					}
+				}
+			})
+		}
+	}
 }

@@ -96,6 +96,9 @@ func (c *Cache) invalidate(r *http.Request, h http.Header) {
 			continue
 		}
 		if u, err := r.URL.Parse(ref); err == nil && sameOrigin(r, u) {
+			if r.URL.Host == "" { // a server's: it may be behind a proxy that ends TLS
+				u.Scheme = r.URL.Scheme
+			}
 			errs = append(errs, c.invalidateURL(ctx, r, u))
 		}
 	}

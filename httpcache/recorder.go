@@ -56,33 +56,78 @@ type recorder struct {
 	f      *flight
 	o      *handlerOrigin
 	header http.Header
+	status int         // 0 before the head
+	head   http.Header // as the header was then
+	held   []byte      // the begin of a body whose type is to be found
 	out    outcome
 	client http.ResponseWriter // of a response for one client alone; nil if that has left
 }
 
 func (r *recorder) Header() http.Header { return r.header }
 
-// WriteHeader takes the head of the response.
+// WriteHeader takes the head of the response. From then on the Handler may do with its header what it likes.
 func (r *recorder) WriteHeader(status int) {
 	switch {
 	case status < 100 || status > 999:
 		panic(fmt.Sprintf("httpcache: WriteHeader of status %d", status)) // as package http does
-	case r.out != pending:
+	case r.status != 0:
 		return
 	case status < 200:
 		r.o.interim(status, r.header)
 		return
 	}
-	r.begin(status, r.contentLength())
+	r.status, r.head = status, r.header.Clone()
+	if !r.finds() {
+		r.begin(r.contentLength())
+	}
 }
 
-// begin decides what becomes of the response. From then on the Handler may do with its header what it likes.
-func (r *recorder) begin(status int, length int64) {
-	h := r.header.Clone()
-	if h["Date"] == nil {
-		h["Date"] = []string{time.Now().UTC().Format(http.TimeFormat)}
+// finds reports whether the type of the body is to be found in its begin, as package http does: a hit may
+// have to do without that.
+func (r *recorder) finds() bool {
+	_, given := r.head["Content-Type"]
+	return !given && r.head.Get("Content-Encoding") == "" && r.head.Get("Transfer-Encoding") == "" &&
+		r.status != http.StatusNoContent && r.status != http.StatusNotModified && r.contentLength() != 0
+}
+
+// sniffed is how many bytes of a body say what type it has.
+const sniffed = 512
+
+// hold keeps the begin of a body until its type is known, and reports whether it is not yet.
+func (r *recorder) hold(p []byte) bool {
+	enough := sniffed
+	if n := r.contentLength(); n >= 0 {
+		enough = int(min(n, sniffed))
 	}
-	r.out = r.f.begin(status, h, length, h["Trailer"] == nil)
+	if r.out != pending || len(r.held)+len(p) >= enough {
+		return false
+	}
+	r.held = append(r.held, p...)
+	return true
+}
+
+// start begins with what is held of the body, and with p.
+func (r *recorder) start(p []byte, length int64) error {
+	if r.out != pending {
+		return nil
+	}
+	held := r.held
+	if r.held = nil; len(held)+len(p) > 0 {
+		r.head["Content-Type"] = []string{http.DetectContentType(append(held, p[:min(len(p), sniffed)]...))}
+	}
+	if r.begin(length); len(held) == 0 {
+		return nil
+	}
+	_, err := r.write(held)
+	return err
+}
+
+// begin decides what becomes of the response.
+func (r *recorder) begin(length int64) {
+	if r.head["Date"] == nil {
+		r.head["Date"] = []string{time.Now().UTC().Format(http.TimeFormat)}
+	}
+	r.out = r.f.begin(r.status, r.head.Clone(), length, r.head["Trailer"] == nil)
 	if r.out == excused || r.out == direct && r.f.hasLeft() {
 		r.f.cancel() // nobody gets what the Handler writes
 	}
@@ -92,19 +137,19 @@ func (r *recorder) begin(status int, length int64) {
 	r.client = r.o.client
 	context.AfterFunc(r.f.client, r.f.cancel)
 	to := r.client.Header()
-	for name, values := range r.header {
+	for name, values := range r.head {
 		if name == "Vary" || name == "Set-Cookie" {
 			values = append(to[name], values...)
 		}
 		to[name] = values
 	}
 	r.f.c.addStatus(to, "fwd="+r.f.x.reason())
-	r.client.WriteHeader(status)
+	r.client.WriteHeader(r.status)
 }
 
 // contentLength is the length that the header says, or -1.
 func (r *recorder) contentLength() int64 {
-	if lines := r.header["Content-Length"]; len(lines) == 1 {
+	if lines := r.head["Content-Length"]; len(lines) == 1 {
 		if n, err := strconv.ParseInt(lines[0], 10, 64); err == nil && n >= 0 {
 			return n
 		}
@@ -114,7 +159,16 @@ func (r *recorder) contentLength() int64 {
 
 // Write takes the next bytes of the body.
 func (r *recorder) Write(p []byte) (int, error) {
-	r.WriteHeader(http.StatusOK)
+	if r.WriteHeader(http.StatusOK); r.hold(p) {
+		return len(p), nil
+	}
+	if err := r.start(p, r.contentLength()); err != nil {
+		return 0, err
+	}
+	return r.write(p)
+}
+
+func (r *recorder) write(p []byte) (int, error) {
 	switch {
 	case r.client != nil:
 		return r.client.Write(p)
@@ -130,9 +184,11 @@ func (r *recorder) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Flush implements http.Flusher. Clients that wait get what has been written without it.
+// Flush implements http.Flusher. Clients that wait get what has been written without it, but for the begin of a
+// body without a type.
 func (r *recorder) Flush() {
-	if r.WriteHeader(http.StatusOK); r.client != nil {
+	r.WriteHeader(http.StatusOK)
+	if _ = r.start(nil, r.contentLength()); r.client != nil {
 		_ = http.NewResponseController(r.client).Flush()
 	}
 }
@@ -146,9 +202,8 @@ func (r *recorder) end(panicked any) {
 		r.o.panicked = panicked
 		return
 	}
-	if r.out == pending {
-		r.begin(http.StatusOK, 0)
-	}
+	r.WriteHeader(http.StatusOK)
+	_ = r.start(nil, max(r.contentLength(), int64(len(r.held)))) // all of the body
 	switch r.out {
 	case streaming:
 		if r.hasTrailer() {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -100,5 +101,65 @@ func (s situation) play(t *testing.T, way string) {
 		if o.asked != step.asked {
 			t.Errorf("step %d: the origin had %d requests, want %d: %v", i+1, o.asked, step.asked, resp.Header)
 		}
+	}
+}
+
+// Cache-Control that is not written as it should be does not have stored what it forbids.
+func TestMalformedControl(t *testing.T) {
+	for _, control := range []string{
+		"private =x, max-age=60", "no-store =1, max-age=60", `max-age=60, x="unclosed, no-store`, `max-age=60, x="private`, "max-age=60; no-store",
+	} {
+		o := &scripted{answer: "200 Cache-Control: " + control}
+		through := clients(open(t, httpcache.Options{}), o)["Transport"]
+		through.get(t, "")
+		if through.get(t, ""); o.asked != 2 {
+			t.Errorf("a response with Cache-Control: %s is stored", control)
+		}
+	}
+}
+
+// A name in Cache-Status is a token, or a string of printable ASCII.
+func TestStatusName(t *testing.T) {
+	for name, want := range map[string]string{"api": "api; fwd", "café\n": `"caf??"; fwd`, `a "b" \`: `"a \"b\" \\"; fwd`, "-": ""} {
+		resp, _ := clients(open(t, httpcache.Options{StatusName: name}), &scripted{answer: lasting})["Transport"].get(t, "")
+		if got, _, _ := strings.Cut(resp.Header.Get("Cache-Status"), "="); got != want {
+			t.Errorf("%q: %q, want %q", name, got, want)
+		}
+	}
+}
+
+// What is stored has a date, if the origin gave none.
+func TestDateOfStored(t *testing.T) {
+	transport := open(t, httpcache.Options{}).Transport(roundTripper(func(*http.Request) (*http.Response, error) {
+		return &http.Response{StatusCode: 200, ContentLength: 4, Header: parseHeader(storable), Body: io.NopCloser(strings.NewReader("body"))}, nil
+	}))
+	for range 2 {
+		resp, err := transport.RoundTrip(request(t, ""))
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, _ = io.ReadAll(resp.Body)
+		if resp.Header.Get("Date") == "" {
+			t.Errorf("%v", resp.Header)
+		}
+	}
+}
+
+// Behind a proxy that ends TLS, a Location of https is of the same responses.
+func TestLocationBehindProxy(t *testing.T) {
+	o := &scripted{answer: lasting}
+	h := open(t, httpcache.Options{}).Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodPost {
+			w.Header().Set("Content-Location", "https://example.com/x")
+			return
+		}
+		o.ServeHTTP(w, r)
+	}))
+	for _, method := range []string{"GET", "GET", "POST", "GET"} {
+		r := httptest.NewRequest(method, map[string]string{"GET": "/x", "POST": "/y"}[method], nil)
+		h.ServeHTTP(httptest.NewRecorder(), r)
+	}
+	if o.asked != 2 {
+		t.Errorf("%d requests of the Handler: want two, the second after POST", o.asked)
 	}
 }
