@@ -65,6 +65,8 @@ func ramOpenError(cfg *Config, err error) error {
 // ssdOpenError is the error of an SSD tier that could not be opened.
 func ssdOpenError(cfg *Config, err error) error {
 	switch {
+	case errors.Is(err, vfs.ErrLockedHere):
+		return fmt.Errorf("%w: %s: this process has a cache open there, or has closed one that still waits for its disk: open it once, for all goroutines: %w", ErrLocked, cfg.Dir, err)
 	case errors.Is(err, vfs.ErrLocked):
 		return fmt.Errorf("%w: %s: another cache is open there, or was closed while its disk did nothing, and what it was writing is still under way, or the system still has the memory of a process that was killed: %w", ErrLocked, cfg.Dir, err)
 	case errors.Is(err, ssd.ErrForeign):

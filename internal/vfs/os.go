@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"sync"
 
 	"github.com/gofrs/flock"
 )
@@ -149,10 +150,30 @@ func (d osFS) lock(name string, check func(string, os.FileInfo) error) (io.Close
 // LockDir implements DirLocker.
 func (d osFS) LockDir() (io.Closer, error) {
 	lock, err := lockDir(string(d))
+	if _, ours := locked.Load(string(d)); ours && errors.Is(err, ErrLocked) {
+		err = ErrLockedHere
+	}
 	if err != nil {
 		return nil, &fs.PathError{Op: "lock", Path: string(d), Err: err}
 	}
-	return lock, nil
+	if lock == nil {
+		return nil, nil
+	}
+	locked.Store(string(d), true)
+	return ownLock{lock, string(d)}, nil
+}
+
+// locked has the directories that this process has locked.
+var locked sync.Map
+
+type ownLock struct {
+	io.Closer
+	path string
+}
+
+func (l ownLock) Close() error {
+	locked.Delete(l.path)
+	return l.Closer.Close()
 }
 
 func (d osFS) Free() (int64, error) {

@@ -13,6 +13,8 @@ import (
 var (
 	// ErrLocked says that another owner holds the lock, here or in another process.
 	ErrLocked = errors.New("locked by another owner")
+	// ErrLockedHere is ErrLocked of a directory that this process has locked.
+	ErrLockedHere = fmt.Errorf("%w, in this process", ErrLocked)
 	// ErrNoDirect says that the file system or the operating system has no
 	// direct I/O; the file can be opened without OpenOptions.Direct.
 	ErrNoDirect = errors.New("no direct I/O on this file system")
