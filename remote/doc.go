@@ -67,7 +67,7 @@
 //
 //	remote.go, options.go,                   what a user has and chooses
 //	option_error.go, leases_option.go
-//	tier.go, open.go, host.go, stats.go      the tier: begin and end; what it hears of its servers; figures
+//	tier.go, open.go, pushes.go, stats.go    the tier: begin and end; what it hears of its servers; figures
 //	read.go, write.go, touch.go, remove.go,  the calls of a store: entries and numbers
 //	multi.go, number.go, clear.go, entry.go
 //	checks.go                                checks of suspect copies: how many, and shared answers

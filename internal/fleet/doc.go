@@ -65,7 +65,7 @@
 // # Files
 //
 //	fleet.go         the shared tier as the store uses it: opening, figures, times, health
-//	push.go          what the shared tier may call: pushes
+//	invalidate.go    what the shared tier may call: pushes
 //	answer.go        a copy, and an answer
 //	copy.go          finding, storing and dropping copies; trailers
 //	read.go          lookups; peek.go: those that count as no read, or that are kept above the store

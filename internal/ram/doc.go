@@ -111,7 +111,7 @@
 //     that of a deadline alone; in_place.go, addition.go: those that depend on what a key has,
 //     in one hold of a lock; clear.go: that of all.
 //   - acquire.go: how a write gets segments. reclaim.go: which shard gives one up, and when;
-//     drain.go, steps.go, walk.go: how. keepOrEvict in drain.go keeps or evicts a
+//     evict.go, steps.go, walk.go: how. keepOrEvict in evict.go keeps or evicts a
 //     record, by policy.Setting; lanes.go chooses a new record's lane, by policy.Ghosts.
 //   - quotas: the quotas of namespaces, and the accounts of their records; accounts.go keeps
 //     those, hold_quota.go evicts what is above one.

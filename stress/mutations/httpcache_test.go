@@ -32,8 +32,8 @@ var responses = []mutation{{
 }, {
 	guard: "a 304 takes no field out of Vary",
 	file:  "httpcache/conditional.go",
-	old:   "values = append(values[:len(values):len(values)], stored[name]...)",
-	new:   "values = values[:len(values):len(values)]",
+	old:   "for _, line := range stored[name] {",
+	new:   "for _, line := range []string(nil) {",
 	pkg:   "./httpcache", test: "TestAttacks",
 }, {
 	guard: "Connection does not take Vary away",
@@ -90,7 +90,7 @@ var responses = []mutation{{
 }, {
 	guard: "a purge voids what is under way",
 	file:  "httpcache/purge.go",
-	old:   "\tc.flights.invalidate(primary)\n",
+	old:   "\t\t\tc.flights.invalidate(key)\n",
 	pkg:   "./httpcache", test: "TestVoided",
 }, {
 	guard: "a purge by tag voids what is under way",
@@ -108,4 +108,39 @@ var responses = []mutation{{
 	old:   "h.id = s.size, s.id; s.declared >= 0 && s.size != s.declared {",
 	new:   "h.id = s.size, s.id; false {",
 	pkg:   "./httpcache", test: "TestNotStored",
+}, {
+	guard: "what a 304 makes unfit to be stored is not",
+	file:  "httpcache/flight.go",
+	old:   "next.policy.store = next.policy.store && ok",
+	new:   "_ = ok",
+	pkg:   "./httpcache", test: "TestUnstorableBy304",
+}, {
+	guard: "a Handler's responses are apart from a Transport's",
+	file:  "httpcache/key.go",
+	old:   "server side = 's'",
+	new:   "server side = 'u'",
+	pkg:   "./httpcache", test: "TestSidesAreApart",
+}, {
+	guard: "a part of a body is broken off when its request's time is over",
+	file:  "httpcache/handler.go",
+	old:   "\t\tpanic(http.ErrAbortHandler) // whatever",
+	new:   "\t\t// whatever",
+	pkg:   "./httpcache", test: "TestTimeIsOver",
+}, {
+	guard: "GET over HTTP/2 has no body",
+	file:  "httpcache/handler.go",
+	old:   "canonical(r), r.ContentLength != 0)",
+	new:   "canonical(r), r.Body != nil && r.Body != http.NoBody)",
+	pkg:   "./httpcache", test: "TestHTTP2",
+}, {
+	guard: "nobody joins a flight whose origin has sent nothing for long",
+	file:  "httpcache/flight.go",
+	old:   " || f.isIdleLocked(joinFor)",
+	pkg:   "./httpcache", test: "TestHungOrigin",
+}, {
+	guard: "a key is refreshed once at a time",
+	file:  "httpcache/flights.go",
+	old:   "is && now.Sub(since) < joinFor {",
+	new:   "is && now.Sub(since) < 0 {",
+	pkg:   "./httpcache", test: "TestRefreshedOnce",
 }}

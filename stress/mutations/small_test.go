@@ -26,7 +26,7 @@ var small = []mutation{{
 	pkg:   "./internal/policy", test: "TestReadsOfOneKeyInSixteen",
 }, {
 	guard: "the policy hears of a record's reads when it is drained",
-	file:  "internal/ram/drain.go",
+	file:  "internal/ram/evict.go",
 	old:   "s.tier.tuner.Drained(e.hash, uint8(e.freq()))",
 	pkg:   "./internal/ram", test: "TestPolicyHearsOfReadsInSmallTiers",
 }, {

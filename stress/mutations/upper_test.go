@@ -417,7 +417,7 @@ var upper = []mutation{{
 	pkg:   "./internal/registry", test: "TestExpireMoves",
 }, {
 	guard: "RAM does not keep what is obsolete",
-	file:  "internal/ram/drain.go",
+	file:  "internal/ram/evict.go",
 	old:   "case s.isObsolete(&e.rec):",
 	new:   "case false:",
 	pkg:   "./internal/tests/typed", test: "TestInvalidatedLeave",

@@ -38,7 +38,7 @@
 //
 //	checksum.go   the version, checksums and origins
 //	geometry.go   LSNs, locations, and the capacity of a segment
-//	id.go         ids of keys, records and parts; entry.go: words of the index
+//	id.go         ids of keys, records and parts; index_entry.go: words of the index
 //	record.go     records; parts.go: the keys of parts, and heads
 //	segment.go    headers and trailers; ends.go: both of a slot; list.go: lists
 //	superblock.go the two superblocks, and which of them is valid; write_budget.go: what one

@@ -12,7 +12,7 @@
 //
 // The files:
 //
-//	index.go      the tables, and the search
+//	index.go      the tables, whose words package format has, and the search
 //	grow.go       tables that grow, and their memory
 //	survivors.go  tables that a process left
 package index
