@@ -8,17 +8,17 @@ import (
 	"github.com/firncache/firn/internal/load"
 )
 
-// Batch holds the values of one GetMulti, for one goroutine at a time. The zero Batch is ready for
+// Batch holds the values of one batch read, for one goroutine at a time. The zero Batch is ready for
 // use; used again, it allocates nothing once it is large enough.
 type Batch struct {
 	found fleet.Batch
 	came  []load.Outcome // by key, where something was loaded
 }
 
-// Len is the number of keys of the last GetMulti.
+// Len is the number of keys of the last batch read.
 func (b *Batch) Len() int { return b.found.Len() }
 
-// Value is the value of key i of the last GetMulti, and whether there was one.
+// Value is the value of key i of the last batch read, and whether there was one.
 // It is valid until the Batch is used again, and may be changed, not grown.
 func (b *Batch) Value(i int) (value []byte, ok bool) { return b.found.Value(i) }
 

@@ -50,7 +50,7 @@ func (op Op) ttl() time.Duration {
 // Compute changes one entry by what it is, as one step: f is called with the value of key, or with
 // ok = false if there is none, and what it returns is done, unless the key was written meanwhile.
 // Then f is called again, with what there is by then: only its last answer counts. No lock is held
-// meanwhile. Writers that keep a key under attack make Compute try as often, until ctx ends.
+// meanwhile. While others keep writing the key, Compute keeps trying, until ctx ends.
 //
 // Absent is a value that has expired or was evicted, and a remembered ErrNotFound: what must not
 // be lost does not belong into a cache. For a value that cannot be read, Compute returns one of
@@ -104,9 +104,8 @@ func (c *Cache) setIfAbsent(ctx context.Context, of *load.Group, key, value []by
 	return c.store.SetIfAbsent(key, value, deadline), nil
 }
 
-// CompareAndSwap replaces the value old by new, and reports whether it has: not if there is
-// another value, or none. The deadline stays. What is absent, and the errors, are those of
-// Compute.
+// CompareAndSwap replaces the value old by new, and reports whether it has: not if the
+// value is another, or absent. The deadline stays. For what is absent, and for errors, see Compute.
 func (c *Cache) CompareAndSwap(ctx context.Context, key, old, new []byte) (swapped bool, err error) {
 	if c.inPlace(ctx) && c.store.Swap(key, old, new) {
 		return true, nil

@@ -24,12 +24,12 @@
 //
 // # Guarantees
 //
-//   - The budget counts everything: keys, values, index and bookkeeping, those of the SSD tier
-//     too. SSDOptions.Bytes counts every file.
+//   - The budget counts keys, values, index and bookkeeping, those of the SSD tier too.
+//     SSDOptions.Bytes counts every file.
 //   - When a Set returns nil, every Get that begins later finds the value, or a newer one,
 //     until the entry leaves. What cannot be stored is an error.
-//   - A value is never stale, never torn and never another key's, also on the SSD, and after a
-//     crash: keys are compared in full.
+//   - No value is stale unless an option allows it, and none is torn or another key's, also on
+//     the SSD, and after a crash: keys are compared in full.
 //   - Every size goes through one Set: from nothing to a quarter of the budget, key and value
 //     together.
 //   - Reads and writes of one key are linearizable within a process. A batch, an iteration, Len
@@ -38,22 +38,22 @@
 //     enough and there is no OnEvict.
 //   - OnEvict, loaders and the handler of a logger run outside every lock and may use the cache.
 //     Options.Clock may not.
-//   - Close and Shutdown stop all goroutines of the cache. Using a closed cache is safe. A cache
+//   - Close and Shutdown stop all goroutines but those of loaders. Using a closed cache is safe. A cache
 //     that was forgotten is freed by the collector.
 //
 // # Contexts
 //
 // Calls that can wait, for a disk, a server or a loader, take a context first, and return when it
-// ends. Six calls of one key do without: Get, Has, TTL, Set, SetWithTTL and Delete, which wait
-// as SSDOptions.ReadTimeout and remote.Options.Timeout say. Their forms with a context are
+// ends. Six calls of one key take none: Get, Has, TTL, Set, SetWithTTL and Delete wait as
+// SSDOptions.ReadTimeout and remote.Options.Timeout say. Their forms with a context are
 // Lookup, LookupEntry, SetWith and DeleteMulti.
 //
 // # Who owns which bytes
 //
 // No method keeps a slice that it was given: keys and values may be changed once the call has
-// returned. The bytes that Get, Lookup and GetOrLoad return are the caller's: dst, extended. Three
-// slices are lent: those of Batch.Value until the batch is used again, those of All until the
-// loop's next step, and those of Options.OnEvict until it returns.
+// returned. The bytes that Get, Lookup and GetOrLoad return are the caller's: dst, extended. Lent
+// are those of Batch.Value until the batch is used again, of All until the loop's next step, and of
+// OnEvict, the function of Compute and CachedValue until that call ends.
 //
 // # On SSD
 //
@@ -86,14 +86,14 @@
 //
 // # Time
 //
-// A value is not returned after its deadline while the process runs. Reads compare it with a
+// No value is returned after its deadline, unless LoadingOptions allow it. Reads compare it with a
 // coarse time that a goroutine keeps, and with the exact one if less than a second is left.
 // While the machine sleeps the lives of values go on, except on macOS and the BSDs. Setting the
 // wall clock changes no life while a cache is open. An expired entry gives its memory back
 // within seconds, without a read.
 //
-// A time to live of 0 is a field's default, and Forever is none. Calls that take one want a
-// millisecond or more, or Forever: a number without a unit is of nanoseconds. SetLoadTTL of 0 or
+// In a field, a time to live of 0 means the default, Forever no end. Calls want a millisecond
+// or more, or Forever: a number without a unit is of nanoseconds. SetLoadTTL of 0 or
 // less keeps nothing.
 //
 // docs/GETTING-STARTED.md goes by task; docs/DEFAULTS.md has every default and limit,

@@ -16,7 +16,7 @@ var (
 	// ErrTooLarge says that key and value are longer together than a quarter of the RAM budget, or
 	// than TypedOptions.MaxBytes.
 	ErrTooLarge = local.ErrTooLarge
-	// ErrNoRoom says that nothing more can be evicted for a value: it is of a budget near the
+	// ErrNoRoom says that nothing more can be evicted for a value: the budget is near its
 	// least.
 	ErrNoRoom = local.ErrNoRoom
 	// ErrLocked says that the directory of the SSD tier is in use.

@@ -199,8 +199,8 @@ func WriteBudgetDWPD(drivesADay float64, driveBytes int64) (bytesADay int64, err
 	return writeBudget(drivesADay * float64(driveBytes))
 }
 
-// WriteBudgetTBW is the SSDOptions.WriteBudget with which a drive lasts so many years that may be
-// written so many terabytes in all, of 10^12 bytes each: TBW on its data sheet.
+// WriteBudgetTBW is the SSDOptions.WriteBudget that makes a drive last so many years, if the TBW
+// of its data sheet is so many terabytes, of 10^12 bytes.
 func WriteBudgetTBW(terabytes, years float64) (bytesADay int64, err error) {
 	if !(terabytes > 0) || !(years > 0) {
 		return 0, badOption("SSD.WriteBudget", "is of %v terabytes in %v years: want both above 0, such as 600 in 5", terabytes, years)

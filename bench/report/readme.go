@@ -59,8 +59,12 @@ func readmeTable(runs []*samples.Run) string {
 	}
 	head := []string{"10 million entries of 16 + 64 bytes", "a Get, zipf, 2 goroutines", "a garbage collection", "expiry", "bound", "beyond RAM"}
 	r := runs[0]
-	return markdown(head, rows) + fmt.Sprintf("\n%s, %s; 2 × in a rival's row: in turns, firn did two Gets in the time of one.\n",
-		r.Started.Format("2006-01-02"), machine(r.Machine))
+	others := ""
+	for _, o := range runs[1:] {
+		others += fmt.Sprintf("; %s %s, %s", o.Suite, o.Started.Format("2006-01-02"), orUnknown(trademarks.Replace(o.Machine.CPU)))
+	}
+	return markdown(head, rows) + fmt.Sprintf("\n%s, %s%s; 2 ×: in turns, firn did two Gets while the rival did one.\n",
+		r.Started.Format("2006-01-02"), machine(r.Machine), others)
 }
 
 // readmeTime is the time of firn's Get. Of a rival it is how many times as many firn did in the
