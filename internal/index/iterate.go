@@ -20,6 +20,9 @@ type Placed struct {
 // Hash is the hash of the entry's key.
 func (p Placed) Hash() uint64 { return bits.Reverse64(p.Position) }
 
+// Position is where a walk meets the entries of keys with this hash, whatever the table's size.
+func Position(hash uint64) uint64 { return bits.Reverse64(hash) }
+
 // From lists the entries at a position and behind it, in rising order, as far as they lie
 // in one bucket. next is the position where the next bucket begins, 0 behind the last one.
 // The caller holds the lock; the list is lent until the next call.

@@ -2,9 +2,11 @@ package ram
 
 import (
 	"github.com/firncache/firn/internal/evicted"
+	"github.com/firncache/firn/internal/index"
 	"github.com/firncache/firn/internal/offheap"
 	"github.com/firncache/firn/internal/policy"
 	"github.com/firncache/firn/internal/ram/segments"
+	"github.com/firncache/firn/internal/watch"
 )
 
 // Clear removes every record that was there when it was called. One that is set
@@ -31,7 +33,10 @@ func (s *shard) empty() {
 	if !s.closed && (!notifies || s.table.Len() == 0) {
 		s.clear()
 	}
-	ended := s.watches.EndAll()
+	var ended *watch.Watch
+	if !notifies { // else removeAll has ended those that there were
+		ended = s.watches.EndOf(func(uint64) bool { return true })
+	}
 	s.unlock(&ev)
 	ended.CallWritten()
 	ev.Notify()
@@ -110,7 +115,8 @@ func (s *shard) removeAll() {
 }
 
 // removeFrom does a step of removeAll, from a position on, and returns where the next one
-// begins.
+// begins. It ends the watches of the keys that it passes, whether or not they have a record: a
+// load from before Clear must not store behind the walk, and what one stores ahead of it goes.
 func (s *shard) removeFrom(at uint64, ev *evicted.List) (next uint64) {
 	s.mu.Lock()
 	if !s.closed {
@@ -125,7 +131,10 @@ func (s *shard) removeFrom(at uint64, ev *evicted.List) (next uint64) {
 			}
 		})
 	}
-	ended := s.watches.EndAll() // with each step: a load may store what is behind us
+	ended := s.watches.EndOf(func(hash uint64) bool {
+		p := index.Position(hash)
+		return p >= at && (p < next || next == 0)
+	})
 	s.unlock(ev)
 	ended.CallWritten()
 	return next

@@ -1,6 +1,7 @@
 package ram
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/firncache/firn/internal/evicted"
@@ -34,5 +35,56 @@ func TestWatchDuringClear(t *testing.T) {
 	tier.Clear()
 	if n := tier.Len(); !told || n != 0 {
 		t.Errorf("told: %v; %d records are there", told, n)
+	}
+}
+
+// A step of Clear ends the watches of what it has passed, and no others: a load of a key that
+// still has its record, or has one again, replaces that.
+func TestWatchesAheadOfClear(t *testing.T) {
+	oneGoroutine(t)
+	tier := newFilled(t, 64<<10, ignore)
+	is := func(key string) bool {
+		_, ok := tier.peekKey(nil, []byte(key))
+		return ok
+	}
+	watches := map[string]*watch.Watch{}
+	begin := func(key string) {
+		watches[key] = new(watch.Watch)
+		tier.watchKey(watches[key], []byte(key))
+	}
+	for i := 0; len(watches) < int(tier.Len()); i++ {
+		if key := fmt.Sprintf("%08d", i); is(key) {
+			begin(key)
+		}
+	}
+	var check func()
+	again, ahead := "", 0 // a key that is set behind the walk; those that the last step has not passed
+	check = func() {
+		tier.between, ahead = nil, 0
+		for key, w := range watches {
+			there := is(key)
+			if w.Voided() == there {
+				t.Fatalf("%s is there: %v, and its watch has ended: %v", key, there, !there)
+			}
+			if there && key != again {
+				ahead++
+			}
+			if !there && again == "" {
+				again = key
+				if err := tier.setKey([]byte(key), []byte("new"), 0); err != nil {
+					t.Fatal(err)
+				}
+				begin(key)
+			}
+		}
+		tier.between = check
+	}
+	check()
+	if again != "" || ahead != len(watches) {
+		t.Fatal("there is nothing to clear")
+	}
+	tier.Clear()
+	if again == "" || ahead != 0 || tier.Len() != 1 {
+		t.Errorf("%d of %d keys are left, of which %d were not passed", tier.Len(), len(watches), ahead)
 	}
 }

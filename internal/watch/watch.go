@@ -123,16 +123,21 @@ func (t *Table) End(hash uint64, key []byte, own *Watch) (ended *Watch) {
 	return t.take(hash, func(w *Watch) bool { return w != own && bytes.Equal(w.key, key) })
 }
 
-// EndAll is end for every key.
-func (t *Table) EndAll() (ended *Watch) {
-	all := func(*Watch) bool { return true }
-	for t.few != nil {
-		ended = t.takeFrom(&t.few, t.few.hash, all, ended)
+// EndOf is End for every key whose hash which accepts.
+func (t *Table) EndOf(which func(hash uint64) bool) (ended *Watch) {
+	n := t.n
+	for w, next := t.few, (*Watch)(nil); w != nil; w = next {
+		if next = w.next; which(w.hash) {
+			ended = t.takeFrom(&t.few, w.hash, func(v *Watch) bool { return v == w }, ended)
+		}
 	}
-	for _, w := range t.byHash {
-		ended = t.takeFrom(&w, w.hash, all, ended)
+	t.inFew -= n - t.n
+	for hash, w := range t.byHash {
+		if which(hash) {
+			ended = t.takeFrom(&w, hash, func(*Watch) bool { return true }, ended)
+			delete(t.byHash, hash)
+		}
 	}
-	t.inFew, t.byHash = 0, nil
 	return ended
 }
 

@@ -34,8 +34,8 @@ var ramTier = []mutation{{
 }, {
 	guard: "Clear counts as a write of every key",
 	file:  "internal/watch/watch.go",
-	old:   "for t.few != nil {",
-	new:   "for false {",
+	old:   "if next = w.next; which(w.hash) {",
+	new:   "if next = w.next; false {",
 	pkg:   "./internal/ram", test: "TestWatchDuringClear",
 }, {
 	guard: "no more segments are in use than the budget has",
