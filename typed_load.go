@@ -10,6 +10,7 @@ import (
 	"github.com/firncache/firn/internal/fleet"
 	"github.com/firncache/firn/internal/load"
 	"github.com/firncache/firn/internal/shared"
+	"github.com/firncache/firn/internal/typed"
 )
 
 // TypedLoadFunc fetches the value of a key that a typed cache does not hold.
@@ -337,7 +338,9 @@ func (t *Typed[K, V]) multiLoader(b *TypedBatch[V], some []int, keys []K, l *loa
 // again if one of them had expired.
 func (t *Typed[K, V]) CachedValue(ctx context.Context) (v V, ok bool) {
 	_, ok = load.CachedValue(ctx, func(stored []byte) ([]byte, bool) {
-		stored = t.renewed(ctx, stored)
+		if stored = t.renewed(ctx, stored); t.cfg.atMost != 0 { // as encode
+			stored = typed.WithEnd(stored, t.cfg.c.store.Now()+t.cfg.atMost)
+		}
 		payload, ours := t.valid(ctx, stored)
 		if !ours {
 			return nil, false

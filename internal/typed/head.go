@@ -80,6 +80,17 @@ func CutEnd(stored []byte) (end int64, value []byte) {
 	return int64(binary.LittleEndian.Uint64(rest)), rest[endLen:]
 }
 
+// WithEnd is a stored value with another end.
+func WithEnd(stored []byte, end int64) []byte {
+	rest := stored
+	if _, value, ok := CutTags(stored); ok {
+		rest = value
+	}
+	_, value := CutEnd(rest)
+	out := append(make([]byte, 0, len(stored)+codec.FingerprintLen+endLen), stored[:len(stored)-len(rest)]...)
+	return append(AppendEnd(out, end), value...)
+}
+
 // HeadLen is the length of all that stands before a stored value.
 func HeadLen(stored []byte) int {
 	rest := stored

@@ -186,6 +186,46 @@ func TestSlidingUpToATTL(t *testing.T) {
 	}
 }
 
+// A value that its source says is unchanged has another life, with its tags: it slides until the
+// end of that.
+func TestSlidingNotModified(t *testing.T) {
+	for _, tags := range [][]string{nil, {"t"}} {
+		overTiers(t, func(t *testing.T, c *firn.Cache, clock *cachetest.Clock, demote func()) {
+			s := harness.NewTyped(t, c, "n", firn.TypedOptions[string, string]{TTL: time.Hour, ExpireAfterAccess: 10 * time.Minute})
+			load := func(ctx context.Context, _ string) (string, error) {
+				if _, ok := s.CachedValue(ctx); ok {
+					return "", firn.ErrNotModified
+				}
+				return "v", firn.SetLoadTags(ctx, tags...)
+			}
+			slides := func(span time.Duration) {
+				t.Helper()
+				for at := time.Duration(0); at < span; at += 5 * time.Minute {
+					clock.Advance(5 * time.Minute)
+					if _, ok := s.Get("k"); !ok {
+						t.Fatalf("tags %v: gone after %v", tags, at+5*time.Minute)
+					}
+				}
+			}
+			harness.Must(t, harness.Err(s.Refresh(t.Context(), "k", load)))
+			demote()
+			slides(50 * time.Minute)
+			harness.Must(t, harness.Err(s.Refresh(t.Context(), "k", load)))
+			slides(55 * time.Minute)
+			if ttl, _ := s.TTL("k"); ttl > 5*time.Minute+time.Second {
+				t.Errorf("tags %v: %v left five minutes before the end", tags, ttl)
+			}
+			harness.Must(t, s.InvalidateTag(t.Context(), "t"))
+			if s.Has("k") != (tags == nil) {
+				t.Errorf("tags %v: it does not keep them", tags)
+			}
+			if n := c.Stats().Loads.NotModified; n != 1 {
+				t.Errorf("%d loads found nothing changed", n)
+			}
+		})
+	}
+}
+
 // A value that is given a time to live has that, read or not.
 func TestSlidingLeavesOthersInANamespace(t *testing.T) {
 	overTiers(t, func(t *testing.T, c *firn.Cache, clock *cachetest.Clock, demote func()) {
