@@ -264,13 +264,18 @@ func (t *Typed[K, V]) refreshDue(ctx context.Context, b *TypedBatch[V], keys []K
 	}
 }
 
-// loadMissing loads the missing values of a batch.
-func (t *Typed[K, V]) loadMissing(ctx context.Context, b *TypedBatch[V], keys []K, l *loading, load TypedMultiLoadFunc[K, V]) (err error) {
+// loadMissing loads the missing values of a batch. The error is the first of a load, and those of
+// values that could not be decoded in the end.
+func (t *Typed[K, V]) loadMissing(ctx context.Context, b *TypedBatch[V], keys []K, l *loading, load TypedMultiLoadFunc[K, V]) error {
 	missing := b.raw.missing
+	var failed, undecoded error
 	for range loadTries {
 		raw, loadBytes := t.multiLoader(b, missing, keys, l, load)
 		b.batch.found.Reset(len(raw))
-		err = t.cfg.loads.LoadMissing(ctx, &b.batch.found.Values, &b.batch.came, raw, loadBytes)
+		if err := t.cfg.loads.LoadMissing(ctx, &b.batch.found.Values, &b.batch.came, raw, loadBytes); failed == nil {
+			failed = err
+		}
+		undecoded = nil
 		var again []int
 		for n, j := range missing {
 			i := b.raw.at[j]
@@ -286,7 +291,7 @@ func (t *Typed[K, V]) loadMissing(ctx context.Context, b *TypedBatch[V], keys []
 			}
 			if unread != nil {
 				again = append(again, j)
-				err = errors.Join(err, unreadable(unread))
+				undecoded = errors.Join(undecoded, unreadable(unread))
 				continue
 			}
 			b.values[i], b.found[i].ok = v, true
@@ -296,7 +301,7 @@ func (t *Typed[K, V]) loadMissing(ctx context.Context, b *TypedBatch[V], keys []
 		}
 		missing = again
 	}
-	return err
+	return errors.Join(failed, undecoded)
 }
 
 // multiLoader is load on bytes, for some of the keys of a batch, and these. The

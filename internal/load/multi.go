@@ -28,6 +28,7 @@ func (g *Group) LoadMulti(ctx context.Context, found *local.Values, came *[]Outc
 // those that another load fetches already. It writes all values of the batch: what was
 // found, and what is loaded, in the order of the keys, and how it came by each.
 func (g *Group) LoadMissing(ctx context.Context, found *local.Values, came *[]Outcome, keys [][]byte, load MultiFunc) error {
+	*came = (*came)[:0]
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -43,7 +44,7 @@ func (g *Group) LoadMissing(ctx context.Context, found *local.Values, came *[]Ou
 	soft, stop := g.softTimeout()
 	defer stop()
 	all := local.Values{Bytes: make([]byte, 0, 2*len(found.Bytes))}
-	*came = slices.Grow((*came)[:0], len(answers))
+	*came = slices.Grow(*came, len(answers))
 	for i := range answers {
 		a, start := &answers[i], len(all.Bytes)
 		if a.flight != nil {

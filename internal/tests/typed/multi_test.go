@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/firncache/firn"
 	"github.com/firncache/firn/internal/tests/harness"
@@ -20,7 +22,7 @@ func neverLoad(context.Context, string) (string, error) {
 // fussy is a codec that does not take one string.
 type fussy struct{ firn.Codec[string] }
 
-var errFussy = errors.New("bad")
+var errFussy, errGone = errors.New("bad"), errors.New("gone")
 
 func (f fussy) Append(dst []byte, v string) ([]byte, error) {
 	if v == "bad" {
@@ -111,6 +113,65 @@ func TestTypedMultiErrors(t *testing.T) {
 	}
 	if s := typed.Stats(); s.Sets != 2 || s.Deletes != 3 {
 		t.Errorf("got %+v", s)
+	}
+}
+
+// unread is a codec that fails to decode one string so many times.
+type unread struct {
+	firn.Codec[string]
+	fails *int
+}
+
+func (u unread) Decode(b []byte) (string, error) {
+	v, err := u.Codec.Decode(b)
+	if v == "bad" && *u.fails > 0 {
+		*u.fails--
+		return "", errFussy
+	}
+	return v, err
+}
+
+// A bulk load that loads once more what could not be decoded tells of the keys whose load failed
+// before, and not of those that could be decoded in the end.
+func TestTypedLoadMultiErrorsOfBothRounds(t *testing.T) {
+	codec, err := firn.DefaultCodec[string]()
+	harness.Must(t, err)
+	for _, fails := range []int{1, 100} {
+		synctest.Test(t, func(t *testing.T) {
+			failsLeft := fails
+			typed := harness.NewTyped(t, harness.OpenSmall(t), "n", firn.TypedOptions[string, string]{Codec: unread{codec, &failsLeft}})
+			go typed.GetOrLoad(t.Context(), "slow", func(context.Context, string) (string, error) {
+				time.Sleep(time.Second)
+				return "", errGone
+			})
+			synctest.Wait()
+			var b firn.TypedBatch[string]
+			err := typed.GetOrLoadMulti(t.Context(), &b, []string{"slow", "k"}, func(context.Context, []string) (map[string]string, error) {
+				return map[string]string{"k": "bad"}, nil
+			})
+			v, ok := b.Value(1)
+			unread := err != nil && strings.Contains(err.Error(), "cannot be decoded")
+			if !errors.Is(err, errGone) || ok != (fails == 1) || ok != (v == "bad") || ok == unread {
+				t.Errorf("%d times: %q, %v, %v", fails, v, ok, err)
+			}
+		})
+	}
+}
+
+// A bulk load that does nothing, as its context has ended, says so of its keys.
+func TestTypedLoadMultiOutcomesOfCancelled(t *testing.T) {
+	t.Parallel()
+	typed := newTyped[string, string](t, harness.OpenSmall(t), "n")
+	load := func(context.Context, []string) (map[string]string, error) {
+		return map[string]string{"a": "v", "b": "v"}, nil
+	}
+	var b firn.TypedBatch[string]
+	harness.Must(t, typed.GetOrLoadMulti(t.Context(), &b, []string{"a", "b"}, load))
+	cancelled, cancel := context.WithCancel(t.Context())
+	cancel()
+	err := typed.GetOrLoadMulti(cancelled, &b, []string{"c", "d"}, load)
+	if o := b.Outcome(0); !errors.Is(err, context.Canceled) || o != firn.OutcomeNone || b.Outcome(1) != o {
+		t.Errorf("%v and %v, %v", o, b.Outcome(1), err)
 	}
 }
 
