@@ -11,9 +11,8 @@ import (
 // directives are a loader's wishes for the values that it is about to return. They
 // travel in its context.
 type directives struct {
-	of     *Group
-	within *directives // of the loader that began the load; nil: none did
-	call   *loaderCall
+	of   *Group
+	call *loaderCall
 
 	mu     sync.Mutex
 	all    wishes
@@ -165,17 +164,6 @@ func (d *directives) isAlone(f *flight) bool {
 
 // inside reports whether d are those of a loader of this cache.
 func (d *directives) inside(g *engine) bool { return d != nil && d.of.engine == g }
-
-// around reports whether asker is this very loader, or one that was called on its
-// behalf.
-func (d *directives) around(asker *directives) bool {
-	for a := asker; a != nil; a = a.within {
-		if a == d {
-			return true
-		}
-	}
-	return false
-}
 
 // keyContext is the context of a bulk load's loader for one of its keys: what is wished with it
 // is for the value of that key alone.

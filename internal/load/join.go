@@ -39,8 +39,8 @@ func (g *Group) enter(ctx context.Context, hash uint64, key []byte, call **loade
 	}
 	f := s.find(key)
 	if f == nil {
-		f = g.begin(ctx, asker, hash, key, call)
-	} else if f.call.directives.around(asker) {
+		f = g.begin(ctx, asker.inside(g.engine), hash, key, call)
+	} else if asker == &f.call.directives {
 		return nil, errOwnKey
 	} else if asker.inside(g.engine) {
 		f.call.slot.bypass()
@@ -91,7 +91,7 @@ func (g *Group) joinBackground(ctx context.Context, key []byte, call **loaderCal
 	}
 	defer s.mu.Unlock()
 	if !s.closed && s.find(key) == nil && !g.pausesRefresh(s, hash, key) {
-		g.begin(ctx, asker, hash, key, call).background = true
+		g.begin(ctx, asker.inside(g.engine), hash, key, call).background = true
 	}
 }
 
@@ -107,10 +107,11 @@ func (s *shard) find(key []byte) *flight {
 	return f
 }
 
-// begin adds a load of key to *call. The caller holds mu of the key's shard.
-func (g *Group) begin(ctx context.Context, asker *directives, hash uint64, key []byte, call **loaderCall) *flight {
+// begin adds a load of key to *call, a new call as newCall makes it. The caller holds mu of the
+// key's shard.
+func (g *Group) begin(ctx context.Context, inside bool, hash uint64, key []byte, call **loaderCall) *flight {
 	if *call == nil {
-		*call = g.newCall(ctx, asker)
+		*call = g.newCall(ctx, inside)
 	}
 	s := g.shardOf(hash)
 	if s.joinable == nil {
@@ -131,10 +132,10 @@ func (g *Group) begin(ctx context.Context, asker *directives, hash uint64, key [
 	return f
 }
 
-// newCall makes a call that keeps the values of ctx, but not its end. Asker is the
-// loader that begins it, nil for all others.
-func (g *Group) newCall(ctx context.Context, asker *directives) *loaderCall {
-	call := &loaderCall{of: g, directives: directives{of: g, within: asker}, slot: g.limiter.newSlot(asker.inside(g.engine))}
+// newCall makes a call that keeps the values of ctx, but not its end. Inside says whether a
+// loader of this cache begins it.
+func (g *Group) newCall(ctx context.Context, inside bool) *loaderCall {
+	call := &loaderCall{of: g, directives: directives{of: g}, slot: g.limiter.newSlot(inside)}
 	call.directives.call = call
 	call.ctx.values, call.ctx.directives = ctx, &call.directives
 	call.flights = call.oneFlight[:0]

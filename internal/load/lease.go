@@ -75,7 +75,7 @@ func (g *Group) leaveToOther(f *flight) bool {
 // split moves loads to a call of their own, which waits for other processes.
 func (call *loaderCall) split(flights []*flight) *loaderCall {
 	g := call.of
-	rest := g.newCall(call.ctx.values, call.directives.within)
+	rest := g.newCall(call.ctx.values, call.slot.free)
 	rest.loader, rest.purpose, rest.waits = call.loader, call.purpose, call.waits
 	rest.flights = flights
 	call.wanted.Add(1) // neither is given up before all have moved
