@@ -62,7 +62,7 @@ func (op Op) ttl() time.Duration {
 // until Compute returns; new is copied, and key was. f may use the cache, but a write of key is a
 // conflict like any other's. OpKeep counts as a read.
 func (c *Cache) Compute(ctx context.Context, key []byte, f func(old []byte, ok bool) (new []byte, op Op)) error {
-	return c.compute(ctx, &c.loads, key, func(old []byte, ok bool) ([]byte, Op, error) {
+	return c.compute(ctx, &c.loads, key, func(old []byte, _ int64, ok bool) ([]byte, Op, error) {
 		value, op := f(old, ok)
 		return value, op, nil
 	})
@@ -74,7 +74,7 @@ func (c *Cache) SetIfAbsent(ctx context.Context, key, value []byte) (stored bool
 	if done, err := c.setIfAbsent(ctx, &c.loads, key, value); done || err != nil {
 		return done, err
 	}
-	err = c.compute(ctx, &c.loads, key, func(_ []byte, ok bool) ([]byte, Op, error) {
+	err = c.compute(ctx, &c.loads, key, func(_ []byte, _ int64, ok bool) ([]byte, Op, error) {
 		if stored = !ok; ok {
 			return nil, OpKeep, nil
 		}
@@ -110,7 +110,7 @@ func (c *Cache) CompareAndSwap(ctx context.Context, key, old, new []byte) (swapp
 	if c.inPlace(ctx) && c.store.Swap(key, old, new) {
 		return true, nil
 	}
-	err = c.compute(ctx, &c.loads, key, func(value []byte, ok bool) ([]byte, Op, error) {
+	err = c.compute(ctx, &c.loads, key, func(value []byte, _ int64, ok bool) ([]byte, Op, error) {
 		if swapped = ok && bytes.Equal(value, old); !swapped {
 			return nil, OpKeep, nil
 		}
@@ -130,7 +130,7 @@ func (c *Cache) Increment(ctx context.Context, key []byte, delta int64) (sum int
 	if done, err := c.setIfAbsent(ctx, &c.loads, key, binary.LittleEndian.AppendUint64(nil, uint64(delta))); done || err != nil {
 		return delta, err
 	}
-	err = c.compute(ctx, &c.loads, key, func(old []byte, ok bool) ([]byte, Op, error) {
+	err = c.compute(ctx, &c.loads, key, func(old []byte, _ int64, ok bool) ([]byte, Op, error) {
 		sum = delta
 		if ok {
 			if len(old) != 8 {
@@ -158,7 +158,7 @@ func (c *Cache) GetAndDelete(ctx context.Context, dst, key []byte) (value []byte
 	}
 	found := false
 	value = dst
-	err = c.compute(ctx, &c.loads, key, func(old []byte, ok bool) ([]byte, Op, error) {
+	err = c.compute(ctx, &c.loads, key, func(old []byte, _ int64, ok bool) ([]byte, Op, error) {
 		found, value = ok, append(dst, old...)
 		return nil, OpDelete, nil
 	})
@@ -180,8 +180,11 @@ type computation struct {
 
 var computations = sync.Pool{New: func() any { return &computation{old: make([]byte, 0, 64)} }}
 
+// change is what a compute makes of what there is, a value with its deadline.
+type change func(old []byte, deadline int64, ok bool) ([]byte, Op, error)
+
 // compute is Compute of a value of a group, with an f that may fail: then nothing is done.
-func (c *Cache) compute(ctx context.Context, of *load.Group, key []byte, f func(old []byte, ok bool) ([]byte, Op, error)) error {
+func (c *Cache) compute(ctx context.Context, of *load.Group, key []byte, f change) error {
 	x := computations.Get().(*computation)
 	x.key = append(x.key[:0], key...)
 	err := local.ErrChanged
@@ -197,7 +200,7 @@ func (c *Cache) compute(ctx context.Context, of *load.Group, key []byte, f func(
 }
 
 // tryCompute is one try of compute.
-func (c *Cache) tryCompute(ctx context.Context, of *load.Group, x *computation, f func(old []byte, ok bool) ([]byte, Op, error)) error {
+func (c *Cache) tryCompute(ctx context.Context, of *load.Group, x *computation, f change) error {
 	c.store.Begin(&x.attempt, x.key) // before the look: a write is either seen or noticed
 	defer c.store.End(&x.attempt)
 	old, deadline, ok, err := c.store.Look(ctx, &x.attempt, x.old[:0])
@@ -205,7 +208,7 @@ func (c *Cache) tryCompute(ctx context.Context, of *load.Group, x *computation, 
 		return err
 	}
 	x.old = old
-	value, op, err := f(old, ok)
+	value, op, err := f(old, deadline, ok)
 	var ttl time.Duration
 	switch {
 	case err != nil:

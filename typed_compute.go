@@ -49,7 +49,7 @@ func (t *Typed[K, V]) compute(ctx context.Context, key K, f func(s *scratch[K], 
 	}
 	var readable bool // and op, of the last call of f
 	var op Op
-	change := func(stored []byte, ok bool) ([]byte, Op, error) {
+	err := t.computeBytes(ctx, s, func(stored []byte, deadline int64, ok bool) ([]byte, Op, error) {
 		var old V
 		var foreign, expired bool
 		var err error
@@ -58,6 +58,9 @@ func (t *Typed[K, V]) compute(ctx context.Context, key K, f func(s *scratch[K], 
 			if expired = err == typed.ErrExpired; err != nil && !expired {
 				return nil, OpKeep, err
 			}
+		}
+		if readable {
+			t.slideRead(s, stored, deadline)
 		}
 		op, err = f(s, old, readable)
 		if readable && op == OpUpdate {
@@ -74,8 +77,7 @@ func (t *Typed[K, V]) compute(ctx context.Context, key K, f func(s *scratch[K], 
 			}
 		}
 		return s.value, op, err
-	}
-	err := t.computeBytes(ctx, s, change)
+	})
 	if err == nil {
 		t.countCompute(readable, op)
 	}
@@ -83,12 +85,20 @@ func (t *Typed[K, V]) compute(ctx context.Context, key K, f func(s *scratch[K], 
 }
 
 // computeBytes is Cache.compute of s.key.
-func (t *Typed[K, V]) computeBytes(ctx context.Context, s *scratch[K], f func(old []byte, ok bool) ([]byte, Op, error)) (err error) {
+func (t *Typed[K, V]) computeBytes(ctx context.Context, s *scratch[K], f change) (err error) {
 	for again := true; again; {
 		err = t.cfg.c.compute(ctx, t.cfg.loads, s.key, f)
 		again, err = t.writeAgain(ctx, s, err)
 	}
 	return err
+}
+
+// slideRead moves the deadline of a value that a compute has read, if it slides: the update
+// keeps what it is then.
+func (t *Typed[K, V]) slideRead(s *scratch[K], stored []byte, deadline int64) {
+	if t.cfg.loads.Slides() {
+		t.moveDeadline(s.key, stored, deadline)
+	}
 }
 
 // countCompute counts the lookup of a Compute, and what it has changed.
@@ -187,12 +197,15 @@ func (t *Typed[K, V]) CompareAndSwap(ctx context.Context, key K, old, new V) (sw
 	if s.value, err = t.encode(s.value, new); err != nil {
 		return false, err
 	}
-	if t.cfg.c.inPlace(ctx) && t.cfg.c.store.Swap(s.key, s.value[:n], s.value[n:]) {
+	if t.inPlace(ctx) && t.cfg.c.store.Swap(s.key, s.value[:n], s.value[n:]) {
 		t.space.Counters.Set(1)
 		return true, nil
 	}
-	err = t.computeBytes(ctx, s, func(stored []byte, ok bool) ([]byte, Op, error) {
+	err = t.computeBytes(ctx, s, func(stored []byte, deadline int64, ok bool) ([]byte, Op, error) {
 		payload, valid := t.valid(ctx, stored)
+		if ok && valid {
+			t.slideRead(s, stored, deadline)
+		}
 		if swapped = ok && valid && bytes.Equal(payload, want); !swapped {
 			return nil, OpKeep, nil
 		}
@@ -202,6 +215,11 @@ func (t *Typed[K, V]) CompareAndSwap(ctx context.Context, key K, old, new V) (sw
 		t.space.Counters.Set(1)
 	}
 	return swapped, err
+}
+
+// inPlace is Cache.inPlace for what keeps the deadline: that must not slide.
+func (t *Typed[K, V]) inPlace(ctx context.Context) bool {
+	return !t.cfg.loads.Slides() && t.cfg.c.inPlace(ctx)
 }
 
 // GetAndDelete is Lookup and Delete in one step, as Cache.GetAndDelete.
@@ -247,7 +265,7 @@ func Increment[K comparable, V Integer](ctx context.Context, t *Typed[K, V], key
 
 // add adds to a number of so many bytes in one hold of a lock, where that can be.
 func (t *Typed[K, V]) add(ctx context.Context, key K, size int, signed bool, delta uint64) (sum uint64, ok bool) {
-	if !t.cfg.number || !t.cfg.c.inPlace(ctx) {
+	if !t.cfg.number || !t.inPlace(ctx) {
 		return 0, false
 	}
 	s := t.acquire()

@@ -124,31 +124,59 @@ func TestTimeoutsOfAForgottenTyped(t *testing.T) {
 	})
 }
 
+// reads are what counts as a read of "k", and whether each finds it.
+var reads = map[string]func(t *testing.T, s *firn.Typed[string, string]) bool{
+	"Get": func(_ *testing.T, s *firn.Typed[string, string]) bool { _, ok := s.Get("k"); return ok },
+	"Lookup": func(t *testing.T, s *firn.Typed[string, string]) bool {
+		_, err := s.Lookup(t.Context(), "k")
+		return err == nil
+	},
+	"LookupEntry": func(t *testing.T, s *firn.Typed[string, string]) bool {
+		_, err := s.LookupEntry(t.Context(), "k")
+		return err == nil
+	},
+	"GetOrLoad": func(t *testing.T, s *firn.Typed[string, string]) bool {
+		_, err := s.GetOrLoad(t.Context(), "k", func(context.Context, string) (string, error) { return "", errors.New("gone") })
+		return err == nil
+	},
+	"GetMulti": func(_ *testing.T, s *firn.Typed[string, string]) bool {
+		var b firn.TypedBatch[string]
+		s.GetMulti(ctx, &b, []string{"k"})
+		_, ok := b.Value(0)
+		return ok
+	},
+	"Compute with OpKeep": func(t *testing.T, s *firn.Typed[string, string]) bool {
+		_, ok, err := s.Compute(t.Context(), "k", func(old string, _ bool) (string, firn.Op) { return old, firn.OpKeep })
+		return ok && err == nil
+	},
+	"Compute with OpUpdate": func(t *testing.T, s *firn.Typed[string, string]) (found bool) {
+		_, _, err := s.Compute(t.Context(), "k", func(old string, ok bool) (string, firn.Op) {
+			if found = ok; ok {
+				return old, firn.OpUpdate
+			}
+			return "", firn.OpDelete
+		})
+		return found && err == nil
+	},
+	"CompareAndSwap": func(t *testing.T, s *firn.Typed[string, string]) bool {
+		for _, v := range []string{"v", "x"} {
+			if ok, err := s.CompareAndSwap(t.Context(), "k", v, v); ok && err == nil {
+				return true
+			}
+		}
+		return false
+	},
+	"SetIfAbsent": func(t *testing.T, s *firn.Typed[string, string]) bool {
+		stored, err := s.SetIfAbsent(t.Context(), "k", "v")
+		return !stored && err == nil
+	},
+}
+
 // A session lives for 20 minutes after its last use, and for 8 hours at most: hot or not, read
 // one by one or many at once, whatever slides elsewhere in the cache.
 func TestSlidingUpToATTL(t *testing.T) {
 	type options = firn.TypedOptions[string, string]
-	for name, read := range map[string]func(t *testing.T, s *firn.Typed[string, string]) bool{
-		"Get": func(_ *testing.T, s *firn.Typed[string, string]) bool { _, ok := s.Get("k"); return ok },
-		"Lookup": func(t *testing.T, s *firn.Typed[string, string]) bool {
-			_, err := s.Lookup(t.Context(), "k")
-			return err == nil
-		},
-		"LookupEntry": func(t *testing.T, s *firn.Typed[string, string]) bool {
-			_, err := s.LookupEntry(t.Context(), "k")
-			return err == nil
-		},
-		"GetOrLoad": func(t *testing.T, s *firn.Typed[string, string]) bool {
-			_, err := s.GetOrLoad(t.Context(), "k", func(context.Context, string) (string, error) { return "", errors.New("gone") })
-			return err == nil
-		},
-		"GetMulti": func(_ *testing.T, s *firn.Typed[string, string]) bool {
-			var b firn.TypedBatch[string]
-			s.GetMulti(ctx, &b, []string{"k"})
-			_, ok := b.Value(0)
-			return ok
-		},
-	} {
+	for name, read := range reads {
 		for _, elsewhere := range []time.Duration{0, time.Hour} {
 			for _, hot := range []int{-1, 1000} {
 				t.Run(fmt.Sprintf("%s, hot %d, elsewhere %v", name, hot, elsewhere), func(t *testing.T) {
@@ -224,6 +252,22 @@ func TestSlidingNotModified(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A number that is added to in time slides, too.
+func TestSlidingIncrement(t *testing.T) {
+	overTiers(t, func(t *testing.T, c *firn.Cache, clock *cachetest.Clock, demote func()) {
+		hits := harness.NewTyped(t, c, "hits", firn.TypedOptions[string, int64]{ExpireAfterAccess: time.Minute})
+		for want := int64(1); want < 10; want++ {
+			if sum, err := firn.Increment(t.Context(), hits, "k", 1); sum != want || err != nil {
+				t.Fatalf("%d, %v, want %d", sum, err, want)
+			}
+			if want == 5 {
+				demote()
+			}
+			clock.Advance(45 * time.Second)
+		}
+	})
 }
 
 // A value that is given a time to live has that, read or not.
