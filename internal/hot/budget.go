@@ -71,13 +71,27 @@ func (b *Budget) borrow(bytes int64) bool {
 	}
 	limit := b.allowed()
 	bytes = max(bytes, limit/steps)
-	ok := b.lent.Load()+bytes <= limit && b.lend(bytes) == nil
+	ok := b.lent.Load()+bytes <= limit
 	if ok {
-		b.lent.Add(bytes)
+		ok = b.change(bytes) == nil
+	} else {
+		b.busy.Store(false)
 	}
-	b.busy.Store(false)
 	b.settle() // with a limit that was lowered meanwhile
 	return ok
+}
+
+// change has bytes more lent, or fewer if negative, for a caller that has made the budget busy,
+// which it is no more then. A lend that panics has lent: OnEvict is called when that is done.
+func (b *Budget) change(bytes int64) (err error) {
+	defer func() {
+		if err == nil {
+			b.lent.Add(bytes)
+		}
+		b.busy.Store(false)
+	}()
+	err = b.lend(bytes)
+	return err
 }
 
 // Limit changes how much may be lent. If that is less than is lent, the tables are emptied and
@@ -96,12 +110,7 @@ func (b *Budget) settle() {
 		for _, t := range tables {
 			t.Drop()
 		}
-		back := b.lent.Load()
-		err := b.lend(-back)
-		if err == nil {
-			b.lent.Add(-back)
-		}
-		if b.busy.Store(false); err != nil {
+		if b.change(-b.lent.Load()) != nil {
 			return
 		}
 	}

@@ -143,6 +143,35 @@ func TestBudget(t *testing.T) {
 	}
 }
 
+// What is lent while OnEvict panics is lent, and given back, and there may be more.
+func TestLendPanics(t *testing.T) {
+	const limit = 64 << 10
+	b, lent := newBudget(limit)
+	lend, panics := b.lend, true
+	b.lend = func(bytes int64) error {
+		err := lend(bytes)
+		if panics {
+			panic("callback")
+		}
+		return err
+	}
+	table := newTable[string, int](10_000, 0, b)
+	caught := func(f func()) (p any) {
+		defer func() { p = recover() }()
+		f()
+		return nil
+	}
+	for _, f := range []func(){func() { put(table, "k", 1, 100) }, func() { b.Limit(0) }} {
+		if caught(f) == nil || b.lent.Load() != lent.Load() || b.busy.Load() {
+			t.Fatalf("%d bytes are lent, and counted as %d; busy: %v", lent.Load(), b.lent.Load(), b.busy.Load())
+		}
+	}
+	panics = false
+	if b.Limit(limit); !put(table, "k", 1, 100) || table.Get("k") == nil || lent.Load() == 0 {
+		t.Error("nothing can be put there any more")
+	}
+}
+
 // A table of which the budget fills but a few places does not grow.
 func TestGrowsNotBeyondBudget(t *testing.T) {
 	b, _ := newBudget(1 << 20)
