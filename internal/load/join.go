@@ -83,8 +83,8 @@ func waitsNoMore(ctx context.Context, f *flight) {
 // joinBackground adds a load of key that goes on without callers to *call, like
 // joinOrBegin. It adds none if there is one, or if it would have to wait to find
 // out: it is called by every reader of a value that is being refreshed.
-func (g *Group) joinBackground(ctx context.Context, key []byte, call **loaderCall) {
-	asker, hash := directivesOf(ctx), g.store.Hash(key)
+func (g *Group) joinBackground(ctx context.Context, asker *directives, key []byte, call **loaderCall) {
+	hash := g.store.Hash(key)
 	s := g.shardOf(hash)
 	if !s.mu.TryLock() {
 		return

@@ -48,13 +48,14 @@ func (g *Group) RefreshInBackground(ctx context.Context, keys [][]byte, load Mul
 }
 
 func (g *Group) refreshInBackground(ctx context.Context, keys [][]byte, load loader) {
+	asker := directivesOf(ctx) // before the slot is taken: the user's own context may panic
 	if !g.limiter.tryAcquire() {
 		g.count.refreshesDeferred.Add(uint64(len(keys)))
 		return
 	}
 	var call *loaderCall
 	for _, key := range keys {
-		g.joinBackground(ctx, key, &call)
+		g.joinBackground(ctx, asker, key, &call)
 	}
 	if call == nil {
 		g.limiter.giveBack()

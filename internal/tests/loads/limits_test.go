@@ -220,6 +220,35 @@ func TestMaxLoadsNested(t *testing.T) {
 	})
 }
 
+// panicking is a context of the user's own.
+type panicking struct{ context.Context }
+
+func (panicking) Value(any) any { panic("a context") }
+
+// A refresh ahead that does not come to begin, as its caller's context panics, takes no slot.
+func TestMaxLoadsContextPanics(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := harness.OpenSmall(t, func(o *firn.Options) {
+			o.Clock, o.TTL, o.Loading = time.Now, time.Hour, firn.LoadingOptions{RefreshAfter: time.Minute, MaxLoads: 1}
+		})
+		harness.Set(t, c, []byte("k"), []byte("v"))
+		time.Sleep(2 * time.Minute)
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Error("no panic")
+				}
+			}()
+			c.GetOrLoad(panicking{t.Context()}, nil, []byte("k"), harness.Value("new"))
+		}()
+		short, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if v, err := c.GetOrLoad(short, nil, []byte("other"), harness.Value("v")); string(v) != "v" || err != nil {
+			t.Errorf("%q, %v", v, err)
+		}
+	})
+}
+
 // A panic gives the turn back.
 func TestMaxLoadsPanic(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
