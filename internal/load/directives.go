@@ -20,6 +20,7 @@ type directives struct {
 	note   any
 	cached []byte    // the value of CachedValue, nil before that found one
 	waits  []*flight // that the loader waits for, and some that have ended
+	waited int       // how many of them had not when that was last looked at, or fewWaits
 }
 
 // wishes are those for all values, or for one.

@@ -57,15 +57,28 @@ func (g *Group) waitFor(ctx context.Context, f *flight) error {
 	if d == nil {
 		return nil
 	}
-	d.mu.Lock()
-	d.waits = append(slices.DeleteFunc(d.waits, (*flight).ended), f)
-	d.mu.Unlock()
+	d.noteWait(f)
 	if f.waitsFor(d.call, map[*loaderCall]bool{}) {
 		g.leave(ctx, f)
 		return errEachOther
 	}
 	return nil
 }
+
+// noteWait notes that the loader waits for a load. It forgets those that have ended when there are
+// twice as many as were left the last time: a bulk load's loader may wait for very many at once.
+func (d *directives) noteWait(f *flight) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if len(d.waits) >= 2*d.waited {
+		d.waits = slices.DeleteFunc(d.waits, (*flight).ended)
+		d.waited = max(len(d.waits), fewWaits)
+	}
+	d.waits = append(d.waits, f)
+}
+
+// fewWaits are so few that it costs nothing to look through twice as many.
+const fewWaits = 4
 
 // waitsNoMore takes back one waitFor.
 func waitsNoMore(ctx context.Context, f *flight) {
