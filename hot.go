@@ -244,7 +244,7 @@ func (t *Typed[K, V]) fill(ctx context.Context, s *scratch[K], local bool) (v V,
 	if err != nil || table == nil || found.Stamp == 0 && t.cfg.c.store.Numbers() != nil {
 		return v, found, err
 	}
-	if place, ok := table.Admit(s.k, len(s.key)+len(s.value)); ok {
+	if place, ok := table.Admit(s.k, t.hotSize(s, v)); ok {
 		if key, err := t.cfg.keys.Parse(s.key[coherence.GenerationLen:]); err == nil { // a caller's string may lie in a buffer that is used again
 			t.putHot(key, place, s, fill, found, v)
 		} else {
@@ -252,6 +252,31 @@ func (t *Typed[K, V]) fill(ctx context.Context, s *scratch[K], local bool) (v V,
 		}
 	}
 	return v, found, nil
+}
+
+// hotSize is how many bytes the key and the value of s.value take, about, beside their entry: as
+// many as they have as bytes, or, where the value itself may be longer than those, that.
+func (t *Typed[K, V]) hotSize(s *scratch[K], v V) int {
+	if t.cfg.measures {
+		return len(s.key) + max(len(s.value), lengthOf(v))
+	}
+	return len(s.key) + len(s.value)
+}
+
+// mayOutgrow reports whether lengthOf may be more than a value has bytes: that of a string which a
+// codec of the user's compresses, and of a slice, whose empty elements have one byte each.
+func (o *TypedOptions[K, V]) mayOutgrow() bool {
+	kind := reflect.TypeFor[V]().Kind()
+	return kind == reflect.Slice || kind == reflect.String && o.Codec != nil
+}
+
+// lengthOf is how many bytes a string has, or the elements of a slice.
+func lengthOf[V any](v V) int {
+	x := reflect.ValueOf(v)
+	if x.Kind() == reflect.String {
+		return x.Len()
+	}
+	return x.Len() * int(x.Type().Elem().Size())
 }
 
 // hotKey is a key with a hot value that was read, in memory of its own: a Set leaves one there
@@ -268,7 +293,7 @@ func (t *Typed[K, V]) hotKey(key K) (own K, ok bool) {
 func (t *Typed[K, V]) fillSet(s *scratch[K], own K, fill coherence.Fill, deadline int64) {
 	payload, _ := t.payload(s.value)
 	if v, err := t.cfg.codec.Decode(payload); err == nil {
-		place := t.hot.Load().Room(len(s.key) + len(s.value))
+		place := t.hot.Load().Room(t.hotSize(s, v))
 		t.putHot(own, place, s, fill.Written(), fleet.Kept{Deadline: deadline}, v)
 	}
 }

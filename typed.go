@@ -50,7 +50,8 @@ type TypedOptions[K comparable, V any] struct {
 	// on the Go heap: a Get of one costs neither copy nor codec. They are never older than the
 	// bytes, expired or cleared, but one may be of a key that RAM has evicted. They are part of
 	// RAMBytes, by estimate: at most a quarter for all typed caches of a Cache, a 32nd once RAM is
-	// full. All who get a value share it: its type must consist of numbers, bools, strings,
+	// full. The estimate is a value's bytes, or the length of a string or slice: a struct with many
+	// empty strings, or one that Codec compresses, takes more. All who get a value share it: its type must consist of numbers, bools, strings,
 	// time.Time and addresses of net/netip, alone or in structs and arrays, unless ReadOnly is
 	// set; and keys must need neither AppendBinary nor a codec. Default: as many as the memory
 	// allows, in 16 typed caches of a Cache, for strings, structs and arrays of these that meet
@@ -121,6 +122,7 @@ type typedConfig[K comparable, V any] struct {
 	atMost      int64             // how long a value lives whose deadline slides, in milliseconds; 0: for ever
 	slideLead   int64             // how long before its deadline a read moves it, in milliseconds; 0: none does
 	hotValues   int               // that there may be; hotByBudget: as many as the memory allows
+	measures    bool              // a value may be longer than its bytes: see mayOutgrow
 	fills       bool              // a read looks at more than the value's bytes
 	hotMu       sync.Mutex        // held while a hot table is made or ended; nothing calls the user under it
 	scratch     *sync.Pool        // of *scratch[K], that of all typed caches with such keys

@@ -44,6 +44,7 @@ func (o *TypedOptions[K, V]) newConfig(c *Cache, namespace string) (*typedConfig
 	if err != nil {
 		return nil, err
 	}
+	measures := o.mayOutgrow()
 	if o.Codec == nil {
 		if o.Codec, err = DefaultCodec[V](); err != nil {
 			return nil, newTypedError(namespace, err)
@@ -53,7 +54,7 @@ func (o *TypedOptions[K, V]) newConfig(c *Cache, namespace string) (*typedConfig
 	if err != nil {
 		return nil, err
 	}
-	cfg := &typedConfig[K, V]{c: c, keys: keys, codec: o.Codec, number: codec.IsNumber(o.Codec), loads: loads, hotValues: hotValues, scratch: scratchPool[K]()}
+	cfg := &typedConfig[K, V]{c: c, keys: keys, codec: o.Codec, number: codec.IsNumber(o.Codec), loads: loads, hotValues: hotValues, measures: measures, scratch: scratchPool[K]()}
 	_, cfg.takes = o.Codec.(codec.Taker[V])
 	cfg.slide(o)
 	cfg.fills = hotValues != 0 || loads.Slides()

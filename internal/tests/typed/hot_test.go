@@ -266,6 +266,52 @@ func TestHotBudget(t *testing.T) {
 	must(t, c.SetRAMBytes(ram))
 }
 
+// short is a codec that makes one byte of any string, and n bytes of "x" of that.
+type short struct{ n int }
+
+func (short) Name() string                                { return "short/1" }
+func (short) Append(dst []byte, _ string) ([]byte, error) { return append(dst, 'x'), nil }
+func (s short) Decode(src []byte) (string, error)         { return strings.Repeat(string(src), s.n), nil }
+
+// What a codec compresses, and slices, count as hot values with the length that they have then.
+func TestHotValuesCountWhatTheyAre(t *testing.T) {
+	const n, bytes, most = 200, 8 << 10, 1 << 20 / 4 / (8 << 10) // of 1 MiB, a quarter
+	for kind, run := range map[string]func(c *firn.Cache) uint64{
+		"compressed": func(c *firn.Cache) uint64 {
+			return hotOf(t, c, n, firn.TypedOptions[int, string]{Codec: short{bytes}}, "")
+		},
+		"slices": func(c *firn.Cache) uint64 {
+			return hotOf(t, c, n, firn.TypedOptions[int, []string]{ReadOnly: true}, make([]string, bytes/16))
+		},
+	} {
+		if hits := run(harness.OpenSmall(t)); hits == 0 || hits > most {
+			t.Errorf("%s: %d of %d values are hot, want 1 to %d", kind, hits, n, most)
+		}
+	}
+}
+
+// hotOf is how many of n values are hot when each is read in turn.
+func hotOf[V any](t *testing.T, c *firn.Cache, n int, opts firn.TypedOptions[int, V], v V) uint64 {
+	opts.HotValues = 1000
+	typed := harness.NewTyped(t, c, "n", opts)
+	const rounds = 10
+	read := func() uint64 {
+		before := typed.Stats().FrontHits
+		for i := range n * rounds {
+			i %= n
+			if _, ok := typed.Get(i); !ok {
+				t.Fatalf("%d is gone", i)
+			}
+		}
+		return (typed.Stats().FrontHits - before) / rounds
+	}
+	for i := range n {
+		must(t, typed.Set(i, v))
+	}
+	read()
+	return read()
+}
+
 // Readers find nothing older than what was acknowledged before they began, while values are
 // set, evicted, cleared, and the budget changes.
 func TestHotStress(t *testing.T) {
