@@ -27,6 +27,9 @@ func (t *Typed[K, V]) listener(opts *TypedOptions[K, V]) (*listener, error) {
 		causes: causes,
 		wants:  t.isOurs,
 		told: func(key, value []byte, cause Cause) {
+			if t.closed.Load() { // though it had not been when the entry left
+				return
+			}
 			if k, v, ok := t.parse(key, value); ok {
 				onEvict(k, v, cause)
 			}

@@ -73,9 +73,9 @@ func (typedClosedError) Error() string { return "firn: Typed is closed" }
 func (typedClosedError) Unwrap() error { return ErrClosed }
 
 // Close ends this Typed. Its calls find nothing from then on, and writes return ErrClosed; its hot
-// values are gone, and its OnEvict is called no more. The entries stay in the Cache: the next
-// NewTyped finds them. A Typed that is merely forgotten gives back as much, when the garbage is
-// collected, unless it has OnEvict. A second Close does nothing.
+// values are gone, and its OnEvict is called no more: Close does not wait for a call under way. The
+// entries stay in the Cache: the next NewTyped finds them. A Typed that is merely forgotten gives
+// back as much, when the garbage is collected, unless it has OnEvict. A second Close does nothing.
 func (t *Typed[K, V]) Close() error {
 	if t.closed.Swap(true) {
 		return nil

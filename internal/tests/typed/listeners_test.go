@@ -81,6 +81,22 @@ func TestTypedOnEvict(t *testing.T) {
 	}
 }
 
+// OnEvict of a Typed that was closed after an entry left, by another OnEvict, is not called for it.
+func TestTypedOnEvictAfterClose(t *testing.T) {
+	t.Parallel()
+	var events []string
+	var typed *firn.Typed[int, string]
+	c := harness.Open(t, firn.Options{RAMBytes: 1 << 20, OnEvict: func(_, _ []byte, _ firn.Cause) { typed.Close() }})
+	typed = typedOn(t, c, "a", &events)
+	if err := typed.Set(7, "x"); err != nil {
+		t.Fatal(err)
+	}
+	if err := typed.Delete(7); err != nil {
+		t.Fatal(err)
+	}
+	wantEvents(t, "closed before it was told", &events)
+}
+
 // What Clear has removed is of no generation that anybody listens to.
 func TestTypedOnEvictAfterClear(t *testing.T) {
 	t.Parallel()
