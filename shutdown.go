@@ -23,6 +23,7 @@ func (c *Cache) Shutdown(ctx context.Context) error {
 	}
 	c.loads.Close()
 	err := c.store.Shutdown(ctx)
+	c.typed.hot.Limit(0) // nothing is hot any more, also while a Typed lives on
 	if left, ok := err.(*local.ShutdownError); ok {
 		return (*ShutdownError)(left)
 	}

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 	"unsafe"
+	"weak"
 
 	"github.com/firncache/firn"
 	"github.com/firncache/firn/internal/cachetest"
@@ -264,6 +265,34 @@ func TestHotBudget(t *testing.T) {
 	must(t, c.SetRAMBytes(ram/8)) // less than hot values have
 	checkBudget(t, c, ram/8)
 	must(t, c.SetRAMBytes(ram))
+}
+
+// The hot values of a cache that is closed are garbage, also while their Typed is in use.
+func TestHotValuesAfterClose(t *testing.T) {
+	c := open(t, firn.Options{RAMBytes: 1 << 20})
+	typed := harness.NewTyped(t, c, "n", firn.TypedOptions[int, *[1 << 10]byte]{ReadOnly: true})
+	must(t, typed.Set(1, new([1 << 10]byte)))
+	heat(t, typed, 1)
+	v, _ := typed.Get(1)
+	hot := weak.Make(v)
+	runtime.GC()
+	if again, _ := typed.Get(1); again != v {
+		t.Fatal("it is not hot")
+	}
+	must(t, c.Close())
+	for range 10 {
+		if runtime.GC(); hot.Value() == nil {
+			break
+		}
+	}
+	if hot.Value() != nil {
+		t.Error("a value is held after Close")
+	}
+	if v, ok := typed.Get(1); ok || typed.Set(1, v) != firn.ErrClosed {
+		t.Error("something works after Close")
+	}
+	must(t, c.Close())
+	must(t, typed.Close())
 }
 
 // short is a codec that makes one byte of any string, and n bytes of "x" of that.
