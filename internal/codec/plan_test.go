@@ -58,6 +58,11 @@ type (
 	chain struct{ Next *chain }
 	tree  []tree
 	named map[label]userID
+	fork  struct {
+		Kids [][1]fork
+		By   map[[2]label][1]*fork
+		Name string
+	}
 )
 
 var _ = odd{cache: nil}
@@ -142,6 +147,8 @@ func TestPlans(t *testing.T) {
 	checkCodec(t, map[struct{}]int{{}: 7})
 	checkCodec(t, tree{{}, nil, {{}}}, tree{}, nil)
 	checkCodec(t, &chain{&chain{&chain{}}}, nil)
+	checkCodec(t, fork{Name: "all", Kids: [][1]fork{{{Name: "a"}}, {{Kids: [][1]fork{{}, {{Name: "c"}}}}}},
+		By: map[[2]label][1]*fork{{"x"}: {{Name: "d"}}, {"", "y"}: {nil}}})
 	checkCodec(t, sealed{3})
 	checkCodec(t, []sealed{{3}})
 	checkCodec(t, cents{4})

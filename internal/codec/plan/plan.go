@@ -73,6 +73,14 @@ func (p *Plan) Least() int { return p.least }
 // isPadded reports whether an element of a slice is a byte that says nothing.
 func (p *Plan) isPadded() bool { return p.least == 0 && p.size > 0 }
 
+// fewest is how many bytes the steps write at least.
+func (p *Plan) fewest() (n int) {
+	for i := range p.steps {
+		n += p.steps[i].fewest()
+	}
+	return n
+}
+
 // fewest is how many bytes a step writes at least.
 func (s *step) fewest() int {
 	switch s.op {
@@ -81,7 +89,7 @@ func (s *step) fewest() int {
 	case timeOp:
 		return timeLen
 	case arrayOp:
-		return s.count * s.elem.least
+		return s.count * s.elem.fewest()
 	}
 	return 1
 }

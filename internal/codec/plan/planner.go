@@ -23,6 +23,9 @@ func Of(t reflect.Type) (p *Plan, layout string, err error) {
 	if p, err = b.plan(t, TypeName(t)); err != nil {
 		return nil, "", err
 	}
+	for _, made := range b.plans { // an array of a type in the making had no steps to count
+		made.least = made.fewest()
+	}
 	return p, string(b.layout), nil
 }
 
@@ -37,9 +40,6 @@ func (b *planner) plan(t reflect.Type, path string) (*Plan, error) {
 	b.plans[t] = p
 	if err := b.add(p, t, 0, path); err != nil {
 		return nil, err
-	}
-	for i := range p.steps {
-		p.least += p.steps[i].fewest()
 	}
 	return p, nil
 }
