@@ -161,6 +161,26 @@ func TestPlans(t *testing.T) {
 	checkCodec(t, strings.Split(strings.Repeat("a longer text|", 100), "|"))
 }
 
+// Arrays of what becomes no bytes take no time, however long they are.
+func TestLongArraysOfNothing(t *testing.T) {
+	t.Parallel()
+	testNothing(t, [1 << 40]struct{}{})
+	testNothing(t, [1 << 30][1 << 10]struct{}{})
+	testNothing(t, [1 << 40][0]string{})
+}
+
+func testNothing[V any](t *testing.T, v V) {
+	t.Helper()
+	c := defaultOf[V](t)
+	b, err := c.Append(nil, v)
+	if err != nil || len(b) > 0 {
+		t.Errorf("%d bytes, %v", len(b), err)
+	}
+	if _, err = c.Decode(b); err != nil {
+		t.Error(err)
+	}
+}
+
 // A type of which something would not come back is refused, with its path.
 func TestPlanRefuses(t *testing.T) {
 	t.Parallel()

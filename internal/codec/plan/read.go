@@ -85,6 +85,9 @@ func (s *step) read(mem offheap.Fields, r *reader, depth int) (err error) {
 }
 
 func (p *Plan) readEach(mem offheap.Fields, n int, r *reader, depth int) error {
+	if p.least == 0 {
+		return nil
+	}
 	for i := range n {
 		if err := p.read(mem.At(uintptr(i)*p.size), r, depth); err != nil {
 			return err

@@ -63,6 +63,9 @@ func (s *step) append(dst []byte, mem offheap.Fields, depth int) (_ []byte, err 
 }
 
 func (p *Plan) appendEach(dst []byte, mem offheap.Fields, n, depth int) (_ []byte, err error) {
+	if p.least == 0 { // there may be any number of them
+		return dst, nil
+	}
 	for i := range n {
 		if dst, err = p.append(dst, mem.At(uintptr(i)*p.size), depth); err != nil {
 			return dst, err
