@@ -15,6 +15,8 @@ func (g *Group) peekForLoad(ctx context.Context, hash uint64, dst, key []byte) (
 	}
 	v, deadline, state := g.store.Peek(ctx, hash, dst, key)
 	switch {
+	case state == local.Negative && g.cfg.NegativeTTL == 0: // another group's, of the same namespace
+		return dst, local.Miss
 	case state == local.Negative:
 		g.count.negativeHits.Add(1)
 	case state == local.Stale && g.within(deadline, millis(g.cfg.StaleWhileRevalidate)):
@@ -56,7 +58,7 @@ func (g *Group) recheck(call *loaderCall, f *flight, why purpose) (res result, o
 	switch v, deadline, state := g.store.PeekRAM(f.hash, nil, f.key); {
 	case state == local.Fresh && (why != ahead || !g.NeedsRefresh(deadline)):
 		return result{value: v, cached: true, from: Found}, true
-	case state == local.Negative:
+	case state == local.Negative && g.cfg.NegativeTTL != 0:
 		return result{err: local.ErrNotFound, cached: true, from: Negative}, true
 	}
 	return res, false

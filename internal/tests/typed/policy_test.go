@@ -124,6 +124,38 @@ func TestTimeoutsOfAForgottenTyped(t *testing.T) {
 	})
 }
 
+// An ErrNotFound that a Typed remembers is no answer of another one, which remembers none.
+func TestNegativeOfAnother(t *testing.T) {
+	c := harness.OpenSmall(t)
+	of := func(loading firn.LoadingOptions) *firn.Typed[string, string] {
+		return harness.NewTyped(t, c, "n", firn.TypedOptions[string, string]{TTL: time.Hour, Loading: loading})
+	}
+	remembers := of(firn.LoadingOptions{NegativeTTL: time.Hour})
+	none := func(context.Context, string) (string, error) { return "", firn.ErrNotFound }
+	one := func(context.Context, string) (string, error) { return "v", nil }
+	for i, loading := range []firn.LoadingOptions{{}, {StaleIfError: time.Hour}, {ErrorTTL: time.Minute}} {
+		other, key := of(loading), fmt.Sprint(i)
+		for range 2 {
+			if _, err := remembers.GetOrLoad(t.Context(), key, none); err != firn.ErrNotFound {
+				t.Error(err)
+			}
+		}
+		if _, err := remembers.GetOrLoad(t.Context(), key, one); err != firn.ErrNotFound {
+			t.Error("nothing was remembered:", err)
+		}
+		var b firn.TypedBatch[string]
+		bulk := key + " in bulk"
+		remembers.GetOrLoad(t.Context(), bulk, none)
+		harness.Must(t, other.GetOrLoadMulti(t.Context(), &b, []string{bulk}, func(context.Context, []string) (map[string]string, error) {
+			return map[string]string{bulk: "v"}, nil
+		}))
+		v, err := other.GetOrLoad(t.Context(), key, one)
+		if in, _ := b.Value(0); v != "v" || err != nil || in != "v" {
+			t.Errorf("%+v: %q, %v, and in bulk %q", loading, v, err, in)
+		}
+	}
+}
+
 // reads are what counts as a read of "k", and whether each finds it.
 var reads = map[string]func(t *testing.T, s *firn.Typed[string, string]) bool{
 	"Get": func(_ *testing.T, s *firn.Typed[string, string]) bool { _, ok := s.Get("k"); return ok },
