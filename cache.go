@@ -129,12 +129,17 @@ func (c *Cache) Lookup(ctx context.Context, dst, key []byte) ([]byte, error) {
 // With a shared tier it waits until that has the value, up to that tier's timeout, or fails with
 // ErrSharedUnavailable: no copy is kept here then, and the server may have either value.
 func (c *Cache) Set(key, value []byte) error {
-	return c.SetWithTTL(key, value, c.loads.Jittered(c.loads.TTL()))
+	return c.setFor(key, value, c.loads.Jittered(c.loads.TTL()))
 }
 
 // SetWithTTL is Set with a time to live of its own, to the millisecond, or
 // Forever. One of less than a millisecond is an error, and changes nothing.
 func (c *Cache) SetWithTTL(key, value []byte, ttl time.Duration) error {
+	return c.setFor(key, value, c.loads.Given(ttl))
+}
+
+// setFor is SetWithTTL of the options' time to live, or of a given one.
+func (c *Cache) setFor(key, value []byte, ttl time.Duration) error {
 	hash := c.store.Prefetch(key) // it takes longer than the reading of the clock
 	deadline, err := c.loads.DeadlineIn(ttl)
 	if err != nil {

@@ -222,7 +222,7 @@ func (c *Cache) tryCompute(ctx context.Context, of *load.Group, x *computation, 
 	case op == OpSet || op == OpUpdate:
 		ttl = of.Jittered(of.TTL())
 	default:
-		ttl = op.ttl()
+		ttl = of.Given(op.ttl())
 	}
 	if deadline, err = of.DeadlineIn(ttl); err != nil {
 		return err

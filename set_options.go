@@ -21,7 +21,7 @@ type SetOptions struct {
 // ttl is the time to live that a Set of a group has with these options.
 func (o *SetOptions) ttl(of *load.Group) time.Duration {
 	if o.TTL != 0 {
-		return o.TTL
+		return of.Given(o.TTL)
 	}
 	return of.Jittered(of.TTL())
 }

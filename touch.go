@@ -14,7 +14,7 @@ import (
 // was before. A value that was stored for ever is moved in RAM, and Touch can fail as Set does.
 // With a shared tier the deadline is changed there, for all processes; copies are dropped.
 func (c *Cache) Touch(ctx context.Context, key []byte, ttl time.Duration) (ok bool, err error) {
-	deadline, err := c.loads.DeadlineIn(ttl)
+	deadline, err := c.loads.DeadlineIn(c.loads.Given(ttl))
 	if err != nil {
 		return false, err
 	}
@@ -30,7 +30,7 @@ func (t *Typed[K, V]) Touch(ctx context.Context, key K, ttl time.Duration) (ok b
 	if err = t.encodeKeyToWrite(ctx, s); err != nil {
 		return false, err
 	}
-	deadline, err := t.cfg.loads.DeadlineIn(ttl)
+	deadline, err := t.cfg.loads.DeadlineIn(t.cfg.loads.Given(ttl))
 	for again := err == nil; again; {
 		ok, err = t.cfg.c.store.Touch(ctx, s.key, deadline)
 		again, err = t.writeAgain(ctx, s, err)

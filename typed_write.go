@@ -18,12 +18,12 @@ import (
 // Set stores a value, with TypedOptions.TTL, as Cache.Set. It also fails with the codec's error:
 // the value that was there before is gone then.
 func (t *Typed[K, V]) Set(key K, v V) error {
-	return t.SetWithTTL(key, v, t.cfg.loads.Jittered(t.cfg.loads.TTL()))
+	return t.set(context.Background(), key, v, t.cfg.loads.Jittered(t.cfg.loads.TTL()), nil)
 }
 
 // SetWithTTL is Set with a time to live of its own, as Cache.SetWithTTL.
 func (t *Typed[K, V]) SetWithTTL(key K, v V, ttl time.Duration) error {
-	return t.set(context.Background(), key, v, ttl, nil)
+	return t.set(context.Background(), key, v, t.cfg.loads.Given(ttl), nil)
 }
 
 // SetWith is Set with a context, as Cache.SetWith, and with options. A value whose tag is

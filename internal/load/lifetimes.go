@@ -68,6 +68,15 @@ func (l *lifetimes) Jittered(ttl time.Duration) time.Duration {
 	return max(ttl-time.Duration(rand.Float64()*l.jitter*float64(ttl)), min(ttl, time.Millisecond))
 }
 
+// Given is a time to live that a caller gave. Where deadlines slide, one that happens to be Sliding
+// is a nanosecond less: CheckTTL refuses that.
+func (l *lifetimes) Given(ttl time.Duration) time.Duration {
+	if ttl == Sliding && (l.slide != 0 || l.idle != 0) {
+		return ttl - 1
+	}
+	return ttl
+}
+
 // Deadline is when a value that is stored now, and lives for ttl, expires, 0 for
 // never.
 func (l *lifetimes) Deadline(now int64, ttl time.Duration) (int64, error) {

@@ -169,6 +169,33 @@ func leavesOthers(t *testing.T, own time.Duration) {
 	}
 }
 
+// A time to live that is too long is an error also where deadlines slide, to the nanosecond.
+func TestTooLongBesideExpireAfterAccess(t *testing.T) {
+	ctx, key := t.Context(), []byte("k")
+	c := harness.OpenSmall(t, func(o *firn.Options) { o.ExpireAfterAccess = time.Minute })
+	typed := harness.NewTyped(t, c, "n", firn.TypedOptions[string, string]{ExpireAfterAccess: time.Hour})
+	harness.Set(t, c, key, nil)
+	harness.Must(t, typed.Set("k", "v"))
+	for ttl := firn.Forever - 3; ttl < firn.Forever; ttl++ {
+		for name, err := range map[string]error{
+			"SetWithTTL":       c.SetWithTTL([]byte("other"), nil, ttl),
+			"SetWith":          c.SetWith(ctx, []byte("other"), nil, firn.SetOptions{TTL: ttl}),
+			"Touch":            harness.Err(c.Touch(ctx, key, ttl)),
+			"Compute":          c.Compute(ctx, key, func([]byte, bool) ([]byte, firn.Op) { return nil, firn.OpSetTTL(ttl) }),
+			"SetWithTTL typed": typed.SetWithTTL("other", "v", ttl),
+			"SetWith typed":    typed.SetWith(ctx, "other", "v", firn.SetOptions{TTL: ttl}),
+			"Touch typed":      harness.Err(typed.Touch(ctx, "k", ttl)),
+		} {
+			if err == nil {
+				t.Errorf("%s of Forever less %d ns: no error", name, firn.Forever-ttl)
+			}
+		}
+	}
+	for _, err := range []error{c.SetWithTTL(key, nil, firn.Forever), typed.SetWithTTL("k", "v", firn.Forever), c.Set(key, nil)} {
+		harness.Must(t, err)
+	}
+}
+
 // A value that goes down and comes up again keeps sliding; what is read from the SSD is
 // read, too.
 func TestExpireAfterAccessOverSSD(t *testing.T) {
