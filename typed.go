@@ -51,11 +51,12 @@ type TypedOptions[K comparable, V any] struct {
 	// bytes, expired or cleared, but one may be of a key that RAM has evicted. They are part of
 	// RAMBytes, by estimate: at most a quarter for all typed caches of a Cache, a 32nd once RAM is
 	// full. The estimate is a value's bytes, or the length of a string or slice: a struct with many
-	// empty strings, or one that Codec compresses, takes more. All who get a value share it: its type must consist of numbers, bools, strings,
-	// time.Time and addresses of net/netip, alone or in structs and arrays, unless ReadOnly is
-	// set; and keys must need neither AppendBinary nor a codec. Default: as many as the memory
-	// allows, in 16 typed caches of a Cache, for strings, structs and arrays of these that meet
-	// this, or with ReadOnly; without Codec; otherwise none. Negative: none.
+	// empty strings, or one that Codec compresses, takes more. All who get a value share it: its
+	// type must consist of numbers, bools, strings, time.Time and addresses of net/netip, alone or
+	// in structs and arrays, unless ReadOnly is set; and keys must need neither AppendBinary nor a
+	// codec. Default: as many as the memory allows, in 16 typed caches of a Cache, for strings,
+	// structs and arrays of these that meet this, or with ReadOnly; without Codec; otherwise none.
+	// Negative: none.
 	HotValues int
 
 	// ReadOnly says that no caller changes the data that a value from the cache

@@ -125,9 +125,9 @@ func (t *Table[K, V]) Put(key K, value V, p Place) {
 		i = s.place(hash)
 	}
 	room := p.taken + now.evict(s, i)
-	for room < p.bytes {
+	for n := 0; room < p.bytes; n++ {
 		s, i, ok := now.victim()
-		if !ok {
+		if n == maxEvicted || !ok {
 			t.budget.give(room)
 			return
 		}
@@ -168,6 +168,10 @@ func (s *set[K, V]) place(hash uint64) int {
 	s.word.And(1<<clockBits - 1)
 	return int(first % ways)
 }
+
+// maxEvicted is how many values one that is put may drive out: a longer one is not put, and leaves
+// the room to the next that is.
+const maxEvicted = 64
 
 // maxPassed is how many places the hand passes for one entry at most.
 const maxPassed = 512

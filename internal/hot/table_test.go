@@ -306,3 +306,36 @@ func newTable[K comparable, V any](n, inline int, b *Budget) *Table[K, V] {
 	t.Open(n, inline, b)
 	return t
 }
+
+// One long value does not drive out all that there are, in one hold of the lock; the next finds the
+// room that it has made.
+func TestLongValue(t *testing.T) {
+	const budget, short, n = 1 << 20, 200, 10_000
+	b, _ := newBudget(budget)
+	table := newTable[string, int](n, 0, b)
+	for i := range n {
+		put(table, strconv.Itoa(i), i, short)
+	}
+	entries := func() (found int) {
+		now := table.now.Load()
+		for i := range now.sets {
+			for j := range ways {
+				if now.sets[i].entries[j].Load() != nil {
+					found++
+				}
+			}
+		}
+		return found
+	}
+	before, tries := entries(), 0
+	for ; table.Get("long") == nil && tries < 1000; tries++ {
+		was := entries()
+		table.Put("long", 1, table.Room(budget/4))
+		if gone := was - entries(); gone > maxEvicted+1 {
+			t.Fatalf("%d values were driven out at once", gone)
+		}
+	}
+	if tries < 10 || tries == 1000 {
+		t.Errorf("the long value was there after %d tries, of %d short ones", tries, before)
+	}
+}
