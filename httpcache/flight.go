@@ -64,14 +64,22 @@ func (f *flight) run(o origin) {
 	defer f.end()
 	f.asked = time.Now()
 	o.run(f)
-	if f.is(repeat) {
+	if f.repeats() {
 		makeConditional(f.req.Header, nil)
-		f.mu.Lock()
-		f.out, f.unmatched, f.moved = pending, true, time.Now()
-		f.mu.Unlock()
 		f.asked = time.Now()
 		o.run(f)
 	}
+}
+
+// repeats reports whether the origin has to be asked again, and that it is.
+func (f *flight) repeats() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.out != repeat {
+		return false
+	}
+	f.out, f.unmatched, f.moved = pending, true, time.Now()
+	return true
 }
 
 // panicError is the panic of an origin in the goroutine of a flight.
@@ -153,12 +161,12 @@ func (f *flight) isIdle(limit time.Duration) bool {
 
 func (f *flight) isIdleLocked(limit time.Duration) bool {
 	switch f.out {
-	case pending, repeat:
-		return time.Since(f.moved) >= limit
+	case direct:
+		return false
 	case streaming:
 		return f.stream.isIdle(limit)
 	}
-	return false
+	return time.Since(f.moved) >= limit
 }
 
 // is reports whether this is what has become of the request.
@@ -340,7 +348,7 @@ func (f *flight) leave() {
 	switch f.out {
 	case streaming:
 		unwanted = unwanted && (f.stream.declared < 0 || !f.stream.joinable())
-	case pending:
+	case pending, repeat:
 	default:
 		unwanted = false
 	}
@@ -376,11 +384,11 @@ func (f *flight) abandon() bool {
 	return true
 }
 
-// userCount is how many clients wait for the response, or read it.
+// userCount is how many clients, without a refresh, wait for the response, or read it.
 func (f *flight) userCount() int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return f.users
+	return f.users - f.own
 }
 
 // hasLeft reports whether the client that the request was made for has left.

@@ -1,6 +1,7 @@
 package httpcache
 
 import (
+	"context"
 	"io"
 	"net/http"
 )
@@ -53,12 +54,16 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// fail ends a request for which there is no answer. If its own time is over the client may still be there.
+// fail ends a request for which there is no answer. If its time is over, the client may still be there; one that
+// has left gets nothing, as HTTP/2 may have the header in use.
 func (h *Handler) fail(w http.ResponseWriter, r *http.Request, err error) {
-	if raise(err); r.Context().Err() == nil {
+	raise(err)
+	switch r.Context().Err() {
+	case nil:
 		panic(http.ErrAbortHandler)
+	case context.DeadlineExceeded:
+		http.Error(w, http.StatusText(http.StatusGatewayTimeout), http.StatusGatewayTimeout)
 	}
-	http.Error(w, http.StatusText(http.StatusGatewayTimeout), http.StatusGatewayTimeout)
 }
 
 // send sends an answer to its client.
@@ -66,6 +71,9 @@ func (h *Handler) send(w http.ResponseWriter, a *answer) {
 	defer a.done()
 	replace(w.Header(), a.head.lines)
 	s := a.shape(h.cache, w.Header())
+	if _, given := w.Header()["Content-Type"]; !given {
+		w.Header()["Content-Type"] = nil // the recorder has looked for it
+	}
 	w.WriteHeader(s.status)
 	if s.empty {
 		return

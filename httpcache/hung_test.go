@@ -104,6 +104,67 @@ func TestHungOrigin(t *testing.T) {
 	}
 }
 
+// A client that has joined a refresh gets all of a body that turns out too long to be stored.
+func TestRefreshTooLong(t *testing.T) {
+	for _, way := range []string{"Transport", "Handler"} {
+		t.Run(way, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				o := new(asked)
+				o.HandlerFunc = func(w http.ResponseWriter, _ *http.Request) {
+					w.Header().Set("Cache-Control", "max-age=1, stale-while-revalidate=1")
+					n := 1
+					if o.n > 1 {
+						time.Sleep(3 * time.Second)
+						w.Header().Set("Cache-Control", "max-age=60")
+						n = 400
+					}
+					for range n {
+						_, _ = io.WriteString(w, strings.Repeat("x", 10_000))
+					}
+				}
+				through := clients(open(t, httpcache.Options{MaxBodyBytes: 1 << 20}), o)[way]
+				through.get(t, "")
+				time.Sleep(1500 * time.Millisecond)
+				through.get(t, "") // is stale, and refreshed
+				time.Sleep(time.Second)
+				began := time.Now()
+				if _, body := through.get(t, ""); len(body) != 4_000_000 || time.Since(began) > time.Minute || o.n != 2 {
+					t.Errorf("%d bytes after %v, %d requests", len(body), time.Since(began), o.n)
+				}
+			})
+		})
+	}
+}
+
+// A Handler that does not return from its 304 does not end all refreshes of the key, and ends.
+func TestRefreshHangsAt304(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ended := false
+		o := new(asked)
+		o.HandlerFunc = func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Etag", `"a"`)
+			w.Header().Set("Cache-Control", "max-age=1, stale-while-revalidate=100000")
+			if r.Header.Get("If-None-Match") == "" {
+				_, _ = io.WriteString(w, "body")
+				return
+			}
+			if w.WriteHeader(http.StatusNotModified); o.n == 2 {
+				<-r.Context().Done()
+				ended = true
+			}
+		}
+		through := clients(open(t, httpcache.Options{}), o)["Handler"]
+		for range 10 {
+			through.get(t, "")
+			synctest.Wait()
+			time.Sleep(30 * time.Second)
+		}
+		if o.n < 5 || !ended {
+			t.Errorf("%d requests of the Handler, the one that hung has ended: %v", o.n, ended)
+		}
+	})
+}
+
 // However many get a stale response, one of them has it refreshed: of one that is never fresh, and for users
 // with Authorization, too.
 func TestRefreshedOnce(t *testing.T) {

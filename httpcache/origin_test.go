@@ -86,6 +86,86 @@ func TestTransportPanics(t *testing.T) {
 	}
 }
 
+// So does what Options.Store or the ResponseWriter panics with, for a body of any length.
+func TestUsersPanics(t *testing.T) {
+	for _, body := range []string{"", "short", strings.Repeat("x", 2000)} {
+		for _, control := range []string{"no-store", "max-age=60"} {
+			synctest.Test(t, func(t *testing.T) {
+				h := open(t, httpcache.Options{Store: func(*http.Request, int, http.Header) bool { panic("broken") }}).Handler(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+					w.Header().Set("Cache-Control", control)
+					_, _ = io.WriteString(w, body)
+				}))
+				defer func() {
+					if v := recover(); v != "broken" && (control != "no-store" || body != "") {
+						t.Errorf("%d bytes, %s: panic %v", len(body), control, v)
+					}
+				}()
+				h.ServeHTTP(brokenWriter{httptest.NewRecorder()}, request(t, ""))
+			})
+		}
+	}
+}
+
+type brokenWriter struct{ http.ResponseWriter }
+
+func (brokenWriter) Write([]byte) (int, error) { panic("broken") }
+
+// What a RoundTripper gets from a server: trailers that were not declared, an error behind a whole body, no body
+// at all.
+func TestBodiesOfTransport(t *testing.T) {
+	response := func(header string, length int64, body io.Reader) *http.Response {
+		return &http.Response{StatusCode: 200, ContentLength: length, Header: parseHeader(header), Body: io.NopCloser(body)}
+	}
+	for name, s := range map[string]struct {
+		resp func() *http.Response
+		err  error
+	}{
+		"trailers": {func() *http.Response {
+			resp := response(storable, -1, nil)
+			resp.Body = readerFunc(func([]byte) (int, error) {
+				resp.Trailer = http.Header{"T": {"sum"}}
+				return 0, io.EOF
+			})
+			return resp
+		}, nil},
+		"longer than it says": {func() *http.Response {
+			return response(storable+" | Content-Length: 4", 4, io.MultiReader(strings.NewReader("body"), iotest.ErrReader(io.ErrUnexpectedEOF)))
+		}, io.ErrUnexpectedEOF},
+		"none, not stored": {func() *http.Response {
+			return &http.Response{StatusCode: 200, Header: parseHeader("Cache-Control: no-store")}
+		}, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				n := 0
+				transport := open(t, httpcache.Options{}).Transport(roundTripper(func(*http.Request) (*http.Response, error) {
+					n++
+					return s.resp(), nil
+				}))
+				for range 2 {
+					resp, err := transport.RoundTrip(request(t, ""))
+					if err != nil {
+						t.Fatal(err)
+					}
+					if _, err := io.ReadAll(resp.Body); err != s.err {
+						t.Errorf("%v, want %v", err, s.err)
+					}
+					_ = resp.Body.Close()
+					synctest.Wait()
+				}
+				if n != 2 {
+					t.Errorf("%d requests: it is stored", n)
+				}
+			})
+		})
+	}
+}
+
+type readerFunc func([]byte) (int, error)
+
+func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
+func (readerFunc) Close() error                 { return nil }
+
 type panicking struct{ io.ReadCloser }
 
 func (panicking) Read([]byte) (int, error) { panic("broken") }
@@ -196,6 +276,27 @@ func TestNoContentType(t *testing.T) {
 					}
 				}
 			})
+		}
+	}
+}
+
+// A type that the Handler takes away is not found again by the server, for a hit neither.
+func TestTypeTakenAway(t *testing.T) {
+	server := httptest.NewServer(open(t, httpcache.Options{}).Handler(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Cache-Control", "max-age=60")
+		w.Header()["Content-Type"] = nil
+		_, _ = io.WriteString(w, "<html>")
+	})))
+	defer server.Close()
+	for range 2 {
+		resp, err := http.Get(server.URL)
+		if err != nil {
+			t.Fatal(err)
+		}
+		body, _ := io.ReadAll(resp.Body)
+		resp.Body.Close()
+		if got, has := resp.Header["Content-Type"]; has || string(body) != "<html>" {
+			t.Errorf("%q, %q: want no type", got, body)
 		}
 	}
 }

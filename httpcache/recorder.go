@@ -31,7 +31,7 @@ func (o *handlerOrigin) silence() {
 }
 
 // interim sends an interim response to the client.
-func (o *handlerOrigin) interim(status int, h http.Header) {
+func (o *handlerOrigin) interim(ctx context.Context, status int, h http.Header) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.silent {
@@ -41,14 +41,20 @@ func (o *handlerOrigin) interim(status int, h http.Header) {
 	before := maps.Clone(to)
 	maps.Copy(to, h)
 	o.client.WriteHeader(status)
+	if ctx.Err() != nil {
+		return // HTTP/2 may still be reading the header of a client that has left
+	}
 	clear(to)
 	maps.Copy(to, before)
 }
 
 // run has the Handler answer a flight's request.
 func (o *handlerOrigin) run(f *flight) {
+	if f.hasLeft() {
+		o.silence() // a refresh
+	}
 	r := &recorder{f: f, o: o, header: http.Header{}}
-	f.guard(func() { o.next.ServeHTTP(r, f.req) }, r.end)
+	f.guard(func() { o.next.ServeHTTP(r, f.req); r.end() }, r.over)
 }
 
 // recorder is the ResponseWriter of a Handler whose response may be stored.
@@ -73,7 +79,7 @@ func (r *recorder) WriteHeader(status int) {
 	case r.status != 0:
 		return
 	case status < 200:
-		r.o.interim(status, r.header)
+		r.o.interim(r.f.client, status, r.header)
 		return
 	}
 	r.status, r.head = status, r.header.Clone()
@@ -193,15 +199,15 @@ func (r *recorder) Flush() {
 	}
 }
 
-// end takes the end of the Handler, or what it has panicked with.
-func (r *recorder) end(panicked any) {
-	if r.out != repeat {
-		defer close(r.o.ended)
+// over takes what the Handler has panicked with, if it has.
+func (r *recorder) over(panicked any) {
+	if r.o.panicked = panicked; r.out != repeat {
+		close(r.o.ended)
 	}
-	if panicked != nil {
-		r.o.panicked = panicked
-		return
-	}
+}
+
+// end takes the end of the Handler.
+func (r *recorder) end() {
 	r.WriteHeader(http.StatusOK)
 	_ = r.start(nil, max(r.contentLength(), int64(len(r.held)))) // all of the body
 	switch r.out {

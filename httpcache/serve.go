@@ -89,8 +89,8 @@ func (c *Cache) refresh(x *exchange, o origin) {
 	f.refreshes()
 	go func() {
 		defer c.flights.endRefresh(x.key, now)
+		defer f.leave()
 		f.run(o)
-		f.leave()
 	}()
 }
 

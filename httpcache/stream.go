@@ -306,6 +306,8 @@ func (b *streamBody) inMemory() (data []byte, wake chan struct{}, err error) {
 	switch {
 	case b.left:
 		return nil, nil, errGone
+	case b.end >= 0 && b.off >= b.end && s.ended && s.err != nil && b.end == s.declared:
+		return nil, nil, s.err
 	case b.end >= 0 && b.off >= b.end && (s.ended || b.end != s.declared):
 		return nil, nil, io.EOF // the end of the whole is known to its reader when it is stored
 	case b.off < s.size && n >= 0:

@@ -122,9 +122,16 @@ func (t *Transport) ask(f *flight) {
 	if resp.Header == nil {
 		resp.Header = http.Header{}
 	}
+	if resp.Body == nil {
+		resp.Body = http.NoBody
+	}
 	switch t.begin(f, resp) {
 	case streaming:
-		f.finish(pump(f, resp.Body))
+		err := pump(f, resp.Body)
+		if len(resp.Trailer) > 0 { // it had not declared
+			f.invalidate()
+		}
+		f.finish(err)
 	case direct:
 		return // the client has the body
 	}
@@ -138,7 +145,7 @@ func (t *Transport) begin(f *flight, resp *http.Response) outcome {
 	gone := make(chan struct{})
 	whole := resp.Body
 	body := &directBody{ReadCloser: whole, gone: gone}
-	if resp.Body = body; whole == http.NoBody {
+	if resp.Body = body; whole == http.NoBody || resp.ContentLength == 0 {
 		body.over() // it may be closed by nobody
 	}
 	f.resp = resp
@@ -151,7 +158,7 @@ func (t *Transport) begin(f *flight, resp *http.Response) outcome {
 		_ = whole.Close()
 		return direct
 	}
-	defer context.AfterFunc(f.client, f.cancel)()
+	defer context.AfterFunc(f.client, func() { f.cancel(); body.over() })()
 	<-gone
 	return direct
 }
