@@ -8,12 +8,15 @@ import (
 	"github.com/firncache/firn/remote/internal/wire"
 )
 
-// Write writes an entry. A value that is too large is not written; what there was is removed, so
-// that it does not pass for the latest.
+// Write writes an entry. A value that is too large is not written; where it was to be written
+// whatever there is, that is removed, so that it does not pass for the latest.
 func (t *sharedTier) Write(ctx context.Context, e shared.Entry, expect shared.Expect) (written shared.Written, err error) {
 	s, err := t.seal(e)
+	if err != nil && expect.Any {
+		err = errors.Join(err, t.Remove(ctx, e.Key, expect))
+	}
 	if err != nil {
-		return written, errors.Join(err, t.Remove(ctx, e.Key, expect))
+		return written, err
 	}
 	err = t.cluster.Ask(ctx, t.names.Entry(e.Key), func(w *wire.Wire, slot int) error {
 		written, err = t.writeTo(ctx, w, slot, t.names.Entry(e.Key), s, expect)

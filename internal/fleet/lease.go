@@ -40,6 +40,8 @@ type Asked struct {
 	Lease    Lease
 	Leased   bool  // by another process
 	Err      error // the tier is unavailable, and Policy.Degraded wants no load in its place
+
+	negatives bool // negative entries are answers
 }
 
 // is makes a what was found the answer.

@@ -50,11 +50,13 @@ func (s *Fleet) Apart(ctx context.Context) (context.Context, bool) {
 
 // Ask reads or leases in the shared tier a key that is about to be loaded, and that the caller
 // watches. A value that it finds is stored as a copy under that watch, which goes on. A suspect copy
-// is checked; a trusted one is an answer, except with AskAnew. If the tier is unavailable, the
-// answer is what Policy.Degraded makes it, or a miss, and the Lease knows nothing.
-func (s *Fleet) Ask(ctx context.Context, w *watch.Watch, key []byte, how Asking, ev *evicted.List) Asked {
+// is checked; a trusted one is an answer, except with AskAnew; a negative entry only if negatives
+// says so. If the tier is unavailable, the answer is what Policy.Degraded makes it, or a miss, and
+// the Lease knows nothing.
+func (s *Fleet) Ask(ctx context.Context, w *watch.Watch, key []byte, how Asking, negatives bool, ev *evicted.List) Asked {
 	call := callOf(ctx)
-	a := s.answerForLoad(ctx, w, key, how, &call, ev)
+	a := Asked{negatives: negatives}
+	s.answerForLoad(ctx, w, key, how, &a, &call, ev)
 	a.Lease.began, a.Lease.salt = s.trust.Moment(), s.trust.Salt()
 	if how != AskAnew && s.shared.degraded(&call) == shared.DegradedError {
 		a.Err = a.Lease.err
@@ -62,10 +64,10 @@ func (s *Fleet) Ask(ctx context.Context, w *watch.Watch, key []byte, how Asking,
 	return a
 }
 
-func (s *Fleet) answerForLoad(ctx context.Context, w *watch.Watch, key []byte, how Asking, call *shared.Call, ev *evicted.List) (a Asked) {
+func (s *Fleet) answerForLoad(ctx context.Context, w *watch.Watch, key []byte, how Asking, a *Asked, call *shared.Call, ev *evicted.List) {
 	a.Lease.anew = how == AskAnew
 	if call.SkipShared {
-		return a
+		return
 	}
 	w, end := s.watchAnew(w, key)
 	defer end()
@@ -77,20 +79,23 @@ func (s *Fleet) answerForLoad(ctx context.Context, w *watch.Watch, key []byte, h
 	if have.state != local.Miss && !have.answers() || have.state == local.Miss && how == AskValue {
 		if have, a.Lease.err = s.fetchWatched(ctx, w, key, &have, call, ev); a.Lease.err != nil {
 			a.is(&have, s.local.Now())
-			return a
+			return
 		}
 		asked = true
 	}
 	a.is(&have, s.local.Now())
-	s.judge(key, &a)
-	if a.State == local.Negative && s.local.IsNegativeObsolete(a.Value) {
+	if s.judge(key, a); s.isNoAnswer(a) {
 		a.State = local.Miss
 	}
 	if a.State == local.Fresh && how != AskAnew || a.State == local.Negative || how == AskValue {
-		return a
+		return
 	}
-	s.lease(ctx, w, key, &have, asked, &a, call, ev)
-	return a
+	s.lease(ctx, w, key, &have, asked, a, call, ev)
+}
+
+// isNoAnswer reports whether a negative entry is none: for this caller, or for all.
+func (s *Fleet) isNoAnswer(a *Asked) bool {
+	return a.State == local.Negative && (!a.negatives || s.local.IsNegativeObsolete(a.Value))
 }
 
 // fetchWatched is fetch for a key that the caller watches. With an error the copy is what
@@ -152,8 +157,7 @@ func (s *Fleet) judge(key []byte, a *Asked) (stale bool) {
 // leaseOutdated leases a key whose value in the shared tier is obsolete, or stale by its tags.
 func (s *Fleet) leaseOutdated(ctx context.Context, key []byte, version shared.Version, a *Asked) {
 	switch {
-	case a.State == local.Negative && s.local.IsNegativeObsolete(a.Value),
-		a.State != local.Negative && s.local.IsObsolete(key, a.Value):
+	case s.isNoAnswer(a), a.State != local.Negative && s.local.IsObsolete(key, a.Value):
 		a.is(&localCopy{}, 0)
 	case !s.judge(key, a):
 		return
@@ -202,7 +206,7 @@ func (s *Fleet) Release(key []byte, l Lease) {
 // get is kept as storeSuspect says. spent says
 // that the Lease is used up.
 func (s *Fleet) SetLoaded(ctx context.Context, w *watch.Watch, l Lease, key, value []byte, deadline int64, ev *evicted.List) (spent bool, err error) {
-	if w.Voided() && !l.Held() {
+	if w.Voided() && l.expect.Version == 0 { // else the server compares: it may be a push for another's lease
 		return false, nil
 	}
 	e := shared.Entry{Key: key, Value: value, Deadline: deadline}
@@ -210,6 +214,7 @@ func (s *Fleet) SetLoaded(ctx context.Context, w *watch.Watch, l Lease, key, val
 		s.storeSuspect(ctx, w, &l, &e, ev)
 		return false, l.err
 	}
+	voided := w.Voided()                                // this process may have written the key
 	s.invalidateIfWatched(w, key, evicted.Replaced, ev) // the server may have another value soon
 	anew, end := s.watchAnew(w, key)
 	defer end()
@@ -221,7 +226,7 @@ func (s *Fleet) SetLoaded(ctx context.Context, w *watch.Watch, l Lease, key, val
 		return true, nil
 	case errors.Is(err, shared.ErrChanged):
 		return false, nil
-	case errors.Is(err, shared.ErrTooLarge):
+	case errors.Is(err, shared.ErrTooLarge), voided:
 	default:
 		s.storeSuspect(ctx, anew, &l, &e, ev)
 	}
@@ -254,7 +259,7 @@ func (s *Fleet) invalidateIfWatched(w *watch.Watch, key []byte, cause evicted.Ca
 // DeleteLoaded is DeleteIf of a key for which a load has found no value to keep, in the shared
 // tier too, as SetLoaded is SetIf.
 func (s *Fleet) DeleteLoaded(ctx context.Context, w *watch.Watch, l Lease, key []byte, ev *evicted.List) error {
-	if w.Voided() && !l.Held() {
+	if w.Voided() && l.expect.Version == 0 { // else the server compares: it may be a push for another's lease
 		return nil
 	}
 	s.invalidateIfWatched(w, key, evicted.Deleted, ev)

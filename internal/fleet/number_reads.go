@@ -56,7 +56,9 @@ func (n *Numbers) GetToRead(ctx context.Context, id registry.ID, known *shared.N
 func (n *Numbers) askWithSoftTimeout(ctx context.Context, id registry.ID) (*shared.Number, error) {
 	ctx, cancel := context.WithTimeout(ctx, n.tier.Policy().SoftTimeout)
 	defer cancel()
-	_, _ = n.AskShared(ctx, id, flight.Any)
+	if c, err := n.AskShared(ctx, id, flight.Any); err == nil && !c.Voided() {
+		return c, nil
+	}
 	if c := n.Find(id); n.Holds(c) {
 		return c, nil
 	}

@@ -65,17 +65,17 @@ func (g *Group) loadOnce(ctx context.Context, hash uint64, dst, key []byte, load
 }
 
 // outdated reports whether a result is none for a caller who came when before loads had
-// begun: a tag of it was invalidated, or expired, and its load began earlier, so that this may have been before
-// the caller came. Any load of the key that the caller finds afterwards began later. What is an answer
+// begun: a tag of it was invalidated, or expired, or may have been, and its load began earlier, so
+// that this may have been before the caller came. Any load of the key that the caller finds afterwards began later. What is an answer
 // though it is stale comes from no load.
 func (g *Group) outdated(f *flight, before uint64, err error) bool {
 	switch {
 	case f == nil || f.number > before || !f.ended():
 		return false
 	case err == nil:
-		return f.result.err == nil && g.store.IsOutdated(f.key, f.result.value)
+		return f.result.err == nil && (f.call.directives.isAlone(f) || g.store.IsOutdated(f.key, f.result.value))
 	}
-	return errors.Is(err, local.ErrNotFound) && g.store.IsNegativeObsolete(f.call.directives.negative(f))
+	return errors.Is(err, local.ErrNotFound) && (f.call.directives.isAlone(f) || g.store.IsNegativeObsolete(f.call.directives.negative(f)))
 }
 
 // start begins a call of a loader, and returns for how many keys. A load of one of its

@@ -108,7 +108,7 @@ func (g *Group) askOne(call *loaderCall, f *flight, leases bool, ev *evicted.Lis
 	case leases:
 		how = fleet.AskAnew
 	}
-	a := g.store.Fleet.Ask(&call.ctx, &f.watch, f.key, how, ev)
+	a := g.store.Fleet.Ask(&call.ctx, &f.watch, f.key, how, g.cfg.NegativeTTL != 0, ev)
 	res, came := g.sharedAnswer(call, &a)
 	switch {
 	case came == toLoad && call.purpose == paused:

@@ -52,7 +52,7 @@ func TestWatchesAheadOfClear(t *testing.T) {
 		watches[key] = new(watch.Watch)
 		tier.watchKey(watches[key], []byte(key))
 	}
-	for i := 0; len(watches) < int(tier.Len()); i++ {
+	for i := 0; len(watches) < tier.Len(); i++ {
 		if key := fmt.Sprintf("%08d", i); is(key) {
 			begin(key)
 		}
