@@ -84,7 +84,8 @@ func (s *Fleet) answerForLoad(ctx context.Context, w *watch.Watch, key []byte, h
 		asked = true
 	}
 	a.is(&have, s.local.Now())
-	if s.judge(key, a); s.isNoAnswer(a) {
+	s.judge(key, a)
+	if s.isNoAnswer(a) {
 		a.State = local.Miss
 	}
 	if a.State == local.Fresh && how != AskAnew || a.State == local.Negative || how == AskValue {

@@ -130,7 +130,7 @@ var remotes = []mutation{{
 }, {
 	guard: "a copy whose tag has expired is stale",
 	file:  "internal/fleet/load.go",
-	old:   "\ts.judge(key, &a)\n",
+	old:   "\ts.judge(key, a)\n",
 	pkg:   "./internal/tests/shared", test: "TestSharedExpireTagBehindALoad",
 }, {
 	guard: "a value of the shared tier whose tag has expired is leased, to be loaded",
@@ -162,4 +162,22 @@ var remotes = []mutation{{
 	old:   "shared.Expect{Version: h.Version}, string(b), numberLife)",
 	new:   "shared.Expect{Version: h.Version}, marker(0, h.Version), numberLife)",
 	pkg:   "./remote", test: "TestLivesOfNumbers",
+}, {
+	guard: "what a load finds that this process has voided is not kept alone",
+	file:  "internal/fleet/load.go",
+	old:   "shared.ErrTooLarge), voided:",
+	new:   "shared.ErrTooLarge), voided && false:",
+	pkg:   "./internal/tests/shared", test: "TestDeleteThenAway",
+}, {
+	guard: "a change that is too large removes nothing",
+	file:  "remote/write.go",
+	old:   "if err != nil && expect.Any {",
+	new:   "if err != nil {",
+	pkg:   "./remote", test: "TestTooLargeChange",
+}, {
+	guard: "a load whose tags are named late is none for who came since",
+	file:  "internal/load/load.go",
+	old:   "f.result.err == nil && (f.call.directives.isAlone(f) || ",
+	new:   "f.result.err == nil && (",
+	pkg:   "./internal/tests/shared", test: "TestJoinsLoadOfInvalidatedTag",
 }}

@@ -400,12 +400,6 @@ var upper = []mutation{{
 	new:   "g.store.IsObsolete(f.key, f.result.value)",
 	pkg:   "./internal/tests/typed", test: "TestExpireTagDuringLoad",
 }, {
-	guard: "an old answer in place of a failed load is no load's result",
-	file:  "internal/load/load.go",
-	old:   "return f.result.err == nil && g.store.IsOutdated",
-	new:   "return g.store.IsOutdated",
-	pkg:   "./internal/tests/typed", test: "TestExpireTagAndFailedLoad",
-}, {
 	guard: "a value that was not modified is of the moment before its loader began",
 	file:  "internal/registry/note.go",
 	old:   "\tbinary.LittleEndian.PutUint64(dst[from+sealLen:], clock)\n",
