@@ -71,6 +71,7 @@ func TestSecondOutageIsLogged(t *testing.T) {
 		}
 		lose(o)
 	}
+	o.log.Wait(t.Context(), servertest.Patience)
 	if n := strings.Count(log.String(), "cannot connect"); n != 2 {
 		t.Errorf("%d of 2 outages are logged:\n%s", n, log.String())
 	}
@@ -92,6 +93,7 @@ func TestConnectErrorsLoggedOnce(t *testing.T) {
 			t.Fatal("connected")
 		}
 	}
+	o.log.Wait(t.Context(), servertest.Patience)
 	if n := strings.Count(log.String(), "cannot connect"); n != 2 {
 		t.Errorf("%d lines: want 2, for 2 errors\n%s", n, &log)
 	}

@@ -30,7 +30,7 @@ func TestFullPrimaryBecomesReplica(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, b servertest.Binary) {
 		primary, s := servertest.Start(t, servertest.Options{Binary: b}), servertest.Start(t, servertest.Options{Binary: b})
 		log := &said{text: "not a primary any more", come: make(chan struct{})}
-		o := openTuned(t, Options{}, func(tier *sharedTier) { tier.common.Log = slog.New(slog.NewTextHandler(log, nil)) }, s.Addr)
+		o := openTuned(t, Options{}, func(tier *sharedTier) { tier.log.SetOutput(slog.New(slog.NewTextHandler(log, nil))) }, s.Addr)
 		o.trusted(t)
 		s.Do("CONFIG", "SET", "replica-ignore-maxmemory", "no")
 		s.Do("CONFIG", "SET", "maxmemory", "1")

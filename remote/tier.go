@@ -9,6 +9,7 @@ import (
 
 	"github.com/firncache/firn/internal/clock"
 	"github.com/firncache/firn/internal/flight"
+	"github.com/firncache/firn/internal/loglines"
 	"github.com/firncache/firn/internal/shared"
 	"github.com/firncache/firn/remote/internal/cluster"
 	"github.com/firncache/firn/remote/internal/entry"
@@ -35,6 +36,7 @@ type sharedTier struct {
 	// unixOffset turns the store's time into Unix time, in milliseconds. It is even, as the lowest
 	// bit of a deadline has a meaning, and stays the same.
 	unixOffset atomic.Int64
+	log        *loglines.Logger
 	saidLost   atomic.Int64 // when it was logged last that a lease is gone, in clock.Boot
 	stopDial   context.CancelCauseFunc
 
@@ -64,11 +66,11 @@ type localTiers struct{ shared.Local }
 
 func newTier(given Options) *sharedTier {
 	o := given.withDefaults()
-	t := &sharedTier{o: o, names: entry.Names{Prefix: o.Namespace + ":"}, done: make(chan struct{})}
+	t := &sharedTier{o: o, names: entry.Names{Prefix: o.Namespace + ":"}, done: make(chan struct{}), log: loglines.To(o.Log)}
 	t.common = &wire.Common{
 		Settings: link.Settings{
 			Username: o.Username, Password: o.Password, TLS: o.TLS, Dial: o.Dial, DialTimeout: o.DialTimeout,
-			Timeout: o.Timeout, Leases: o.Leases != LeasesOff, Rhythm: link.RhythmOf(o.Staleness), Names: t.names, Log: o.Log,
+			Timeout: o.Timeout, Leases: o.Leases != LeasesOff, Rhythm: link.RhythmOf(o.Staleness), Names: t.names, Log: t.log,
 		},
 		Staleness: o.Staleness, CopyTTL: o.CopyTTL,
 	}
@@ -117,7 +119,7 @@ func (t *sharedTier) Policy() shared.Policy {
 func (t *sharedTier) noteUnstored() {
 	lost, now := t.count.leasesLost.Add(1), clock.Boot()
 	if last := t.saidLost.Load(); (last == 0 || now-last > int64(time.Minute)) && t.saidLost.CompareAndSwap(last, now) {
-		t.o.Log.Warn("firn/remote: a loaded value is not stored, as its lease is gone: its key was written or removed since, "+
+		t.log.Warn("firn/remote: a loaded value is not stored, as its lease is gone: its key was written or removed since, "+
 			"or the server was not reached for LeaseTime", "leaseTime", t.o.LeaseTime, "so far", lost)
 	}
 }

@@ -52,7 +52,7 @@ func TestNoTokenOnAFullServer(t *testing.T) {
 	s := servertest.Start(t, servertest.Options{})
 	s.Do("CONFIG", "SET", "maxmemory", "1")
 	var log strings.Builder
-	o := openTuned(t, Options{}, func(tier *sharedTier) { tier.common.Log = quietly(&log) }, s.Addr)
+	o := openTuned(t, Options{}, func(tier *sharedTier) { tier.log.SetOutput(quietly(&log)) }, s.Addr)
 	o.trusted(t)
 	for range 2 {
 		_, err := o.Write(t.Context(), shared.Entry{Key: []byte("k"), Value: []byte("v")}, shared.Anything)

@@ -3,7 +3,6 @@
 //
 // The files:
 //
-//	logger.go     lines for the user's log
 //	bad_reads.go  records that the disk failed to read
 //	incidents.go  what happened, for the live page
 //	health.go     faults, and whether the tier is offline

@@ -5,13 +5,14 @@ import (
 	"time"
 
 	"github.com/firncache/firn/internal/inside"
+	"github.com/firncache/firn/internal/loglines"
 )
 
 // Health counts the faults of the disk. A segment that cannot be written is
 // abandoned; a tier whose disk fails again and again goes offline: RAM goes on
 // alone, and the disk is tried again now and then, with an empty log.
 type Health struct {
-	Logger
+	loglines.Logger
 	BadReads BadReads
 
 	mu        sync.Mutex    // a leaf but for the logger's, and for what SwitchOff and SwitchOn call

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/firncache/firn/internal/loglines"
 	"github.com/firncache/firn/internal/shared"
 	"github.com/firncache/firn/remote/internal/entry"
 	"github.com/firncache/firn/remote/internal/link"
@@ -54,7 +55,7 @@ func TestLostConnectionHasNoSay(t *testing.T) {
 	common := &wire.Common{
 		Settings: link.Settings{
 			DialTimeout: servertest.Patience, Timeout: servertest.Patience, Rhythm: link.RhythmOf(time.Hour),
-			Names: entry.Names{Prefix: "test:"}, Log: slog.New(slog.DiscardHandler),
+			Names: entry.Names{Prefix: "test:"}, Log: loglines.To(slog.New(slog.DiscardHandler)),
 		},
 		Staleness: time.Hour, Dialing: context.Background(),
 	}

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/firncache/firn/internal/loglines"
 	"github.com/firncache/firn/remote/internal/command"
 	"github.com/firncache/firn/remote/internal/entry"
 	"github.com/firncache/firn/remote/internal/servertest"
@@ -17,7 +18,7 @@ func TestConnectionDialsOnce(t *testing.T) {
 	s := servertest.Start(t, servertest.Options{})
 	dials := 0
 	c, err := Dial(t.Context(), &Settings{
-		DialTimeout: servertest.Patience, Rhythm: RhythmOf(time.Second), Names: entry.Names{Prefix: "test:"}, Log: slog.New(slog.DiscardHandler),
+		DialTimeout: servertest.Patience, Rhythm: RhythmOf(time.Second), Names: entry.Names{Prefix: "test:"}, Log: loglines.To(slog.New(slog.DiscardHandler)),
 		Dial: func(_ context.Context, network, addr string) (net.Conn, error) {
 			dials++
 			return net.Dial(network, addr)

@@ -3,10 +3,10 @@ package link
 import (
 	"context"
 	"crypto/tls"
-	"log/slog"
 	"net"
 	"time"
 
+	"github.com/firncache/firn/internal/loglines"
 	"github.com/firncache/firn/remote/internal/entry"
 	"github.com/firncache/firn/remote/internal/slots"
 )
@@ -21,7 +21,7 @@ type Settings struct {
 	Leases             bool                                                              // their commands are used
 	Rhythm             Rhythm
 	Names              entry.Names
-	Log                *slog.Logger
+	Log                *loglines.Logger
 	AfterPong          func() // of tests
 }
 

@@ -1,4 +1,5 @@
-package health
+// Package loglines passes lines to the user's logger, where nothing may wait for that.
+package loglines
 
 import (
 	"context"
@@ -8,7 +9,7 @@ import (
 )
 
 // Logger passes lines to the user's logger from a goroutine of its own, one by
-// one, which lives while there are some: the tier logs wherever it is, and a handler
+// one, which lives while there are some: a tier logs wherever it is, and a handler
 // may take its time, or use the cache.
 type Logger struct {
 	out *slog.Logger
@@ -18,6 +19,9 @@ type Logger struct {
 	dropped int           // lines that there was no room for
 	ended   chan struct{} // closed when none are left; nil: none are
 }
+
+// To is a Logger to out.
+func To(out *slog.Logger) *Logger { return &Logger{out: out} }
 
 // SetOutput sets where the lines go, before the first.
 func (l *Logger) SetOutput(out *slog.Logger) { l.out = out }
