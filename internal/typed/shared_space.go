@@ -105,9 +105,10 @@ func (s *Namespace) generationOf(l *link, g *coherence.Generation, c *shared.Num
 	return g
 }
 
-// clearShared is Clear with a shared tier.
+// clearShared is Clear with a shared tier. What was loaded while that is away goes, whether or not it fails.
 func (s *Namespace) clearShared(ctx context.Context) error {
 	l := s.link()
+	defer l.apart.leave(s.Quota())
 	c, err := l.numbers.Renew(ctx, l.place)
 	if err == nil {
 		s.generationOf(l, s.current.Load(), c)

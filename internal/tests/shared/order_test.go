@@ -132,3 +132,19 @@ func TestNegativeOfAnother(t *testing.T) {
 		}
 	}
 }
+
+// A Clear that cannot reach the server drops what was loaded without it.
+func TestClearWhileAway(t *testing.T) {
+	p := newProcess(t, sharedtest.NewServer(), firn.TypedOptions[string, string]{}, func(tier *sharedtest.Tier) { tier.Does.Bound = time.Second })
+	p.tier.SetOnline(false)
+	p.tier.Lapse()
+	for _, source := range []string{"old", "new"} {
+		v, err := p.GetOrLoad(t.Context(), "k", func(context.Context, string) (string, error) { return source, nil })
+		if v != source || err != nil {
+			t.Errorf("%q, %v: want %q", v, err, source)
+		}
+		if err := p.Clear(t.Context()); !errors.Is(err, firn.ErrSharedUnavailable) {
+			t.Errorf("Clear: %v", err)
+		}
+	}
+}
