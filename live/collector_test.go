@@ -16,7 +16,9 @@ import (
 func TestEndsWithCaches(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		one, two := open(t), open(t)
-		c := Handler(one, two).(*page).collector
+		h := Handler(one, two)
+		defer runtime.KeepAlive(h) // or it ends when the page is collected
+		c := h.(*page).collector
 		seq := func() uint64 {
 			synctest.Wait()
 			c.mu.Lock()
@@ -44,7 +46,9 @@ func TestEndsWithCaches(t *testing.T) {
 // and none within half a second of another.
 func TestTimerKeepsItsTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := Handler(open(t)).(*page).collector
+		h := Handler(open(t))
+		defer runtime.KeepAlive(h)
+		c := h.(*page).collector
 		begin := c.frame.Time
 		c.timer.Reset(3700 * time.Millisecond)
 		for _, test := range []struct {

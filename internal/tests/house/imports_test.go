@@ -33,7 +33,7 @@ const module = "github.com/firncache/firn"
 //	offheap  vfs  uring  kaio  clock  memory memory and how much there is, disk, time
 //	histogram  shared                        how long things took; what a shared tier and the local ones say to each other
 //	flight                                   one request for many callers
-//	invariants  enumtext                     checks that cost nothing in production; the names of small types
+//	invariants  enumtext  loglines           checks that cost nothing in production; the names of small types; lines for the log
 var floors = [][]string{
 	{"firntest", "live"},
 	{"."},
@@ -45,7 +45,7 @@ var floors = [][]string{
 	{"internal/ram", "internal/ssd"},
 	{"internal/watch", "internal/evicted", "internal/policy", "internal/index", "internal/record", "internal/aio", "internal/registry", "internal/inside", "internal/advice", "internal/cachetest", "stats"},
 	{"internal/offheap", "internal/vfs", "internal/uring", "internal/kaio", "internal/clock", "internal/histogram", "internal/shared", "internal/memory", "internal/flight", "bufpool"},
-	{"internal/invariants", "internal/enumtext"},
+	{"internal/invariants", "internal/enumtext", "internal/loglines"},
 }
 
 var allowed = map[string][]string{
@@ -75,7 +75,7 @@ var allowed = map[string][]string{
 	"internal/ssd/shares":    {},
 	"internal/ssd/index":     {"internal/ssd/files", "internal/ssd/format", "internal/offheap"},
 	"internal/ssd/admission": {"internal/ssd/format", "internal/record"},
-	"internal/ssd/health":    {"internal/inside"},
+	"internal/ssd/health":    {"internal/inside", "internal/loglines"},
 	"internal/ssd/log":       {"internal/ssd/files", "internal/ssd/format", "internal/inside", "internal/vfs"},
 	"internal/ssd/format":    {"internal/record", "internal/registry"},
 	"internal/policy":        {"internal/invariants"},
@@ -97,6 +97,7 @@ var allowed = map[string][]string{
 	"internal/shared":        {"internal/enumtext"},
 	"internal/flight":        {},
 	"internal/enumtext":      {},
+	"internal/loglines":      {},
 	"internal/invariants":    {},
 	"internal/cachetest":     {},
 }

@@ -28,7 +28,7 @@ var borrowed = map[string][]string{
 	"metrics/firnotel":       nil,
 	"metrics/firnprometheus": nil,
 	"metrics/grafana":        nil,
-	"remote":                 {"clock", "enumtext", "flight", "shared"},
+	"remote":                 {"clock", "enumtext", "flight", "loglines", "shared"},
 	"stress":                 nil,
 }
 
