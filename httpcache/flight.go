@@ -95,8 +95,8 @@ func raise(err error) {
 	}
 }
 
-// guard calls do, and then end, with what do has panicked with: http.ErrAbortHandler for runtime.Goexit. Those
-// who wait for the response get to know of it first.
+// guard calls do, and then end, with what do has panicked with: http.ErrAbortHandler for runtime.Goexit. The clients
+// that wait for the response get to know of it first.
 func (f *flight) guard(do func(), end func(panicked any)) {
 	returned := false
 	defer func() {

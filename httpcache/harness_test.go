@@ -167,3 +167,18 @@ func (c client) get(t *testing.T, s string) (*http.Response, string) {
 	}
 	return resp, string(body)
 }
+
+// fetch gets a URL from a server, and reads the response.
+func fetch(t *testing.T, from *http.Client, url string) (*http.Response, string) {
+	t.Helper()
+	resp, err := from.Get(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Error(err)
+	}
+	return resp, string(body)
+}

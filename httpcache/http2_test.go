@@ -1,7 +1,6 @@
 package httpcache_test
 
 import (
-	"io"
 	"net/http/httptest"
 	"strings"
 	"testing"
@@ -18,14 +17,9 @@ func TestHTTP2(t *testing.T) {
 	s.StartTLS()
 	defer s.Close()
 	for i, want := range []string{"test; fwd=uri-miss; stored", "test; hit; ttl="} {
-		resp, err := s.Client().Get(s.URL)
-		if err != nil {
-			t.Fatal(err)
-		}
-		body, err := io.ReadAll(resp.Body)
-		resp.Body.Close()
-		if got := resp.Header.Get("Cache-Status"); err != nil || string(body) != string(o.bytes) || resp.ProtoMajor != 2 || !strings.HasPrefix(got, want) {
-			t.Errorf("request %d by %s: %d bytes, %v, Cache-Status %q: want %q", i, resp.Proto, len(body), err, got, want)
+		resp, body := fetch(t, s.Client(), s.URL)
+		if got := resp.Header.Get("Cache-Status"); body != string(o.bytes) || resp.ProtoMajor != 2 || !strings.HasPrefix(got, want) {
+			t.Errorf("request %d by %s: %d bytes, Cache-Status %q: want %q", i, resp.Proto, len(body), got, want)
 		}
 	}
 	if n := o.asked.Load(); n != 1 {

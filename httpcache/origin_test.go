@@ -39,13 +39,8 @@ func TestTrailers(t *testing.T) {
 			server := httptest.NewServer(open(t, httpcache.Options{}).Handler(o))
 			defer server.Close()
 			for range 2 {
-				resp, err := http.Get(server.URL)
-				if err != nil {
-					t.Fatal(err)
-				}
-				body, _ := io.ReadAll(resp.Body)
-				resp.Body.Close()
-				if got := resp.Trailer.Get("T"); string(body) != "body" || (got != "sum") != (name == "not stored") {
+				resp, body := fetch(t, server.Client(), server.URL)
+				if got := resp.Trailer.Get("T"); body != "body" || (got != "sum") != (name == "not stored") {
 					t.Errorf("%q, trailer %q", body, got)
 				}
 			}
@@ -186,11 +181,9 @@ func TestController(t *testing.T) {
 	})))
 	server.Start()
 	defer server.Close()
-	resp, err := http.Get(server.URL)
-	if err != nil {
-		t.Fatal(err)
+	if _, body := fetch(t, server.Client(), server.URL); body != "an event" {
+		t.Errorf("%q", body)
 	}
-	resp.Body.Close()
 	defer func() {
 		if recover() == nil {
 			t.Error("a status of 1000 is taken")
@@ -289,13 +282,8 @@ func TestTypeTakenAway(t *testing.T) {
 	})))
 	defer server.Close()
 	for range 2 {
-		resp, err := http.Get(server.URL)
-		if err != nil {
-			t.Fatal(err)
-		}
-		body, _ := io.ReadAll(resp.Body)
-		resp.Body.Close()
-		if got, has := resp.Header["Content-Type"]; has || string(body) != "<html>" {
+		resp, body := fetch(t, server.Client(), server.URL)
+		if got, has := resp.Header["Content-Type"]; has || body != "<html>" {
 			t.Errorf("%q, %q: want no type", got, body)
 		}
 	}

@@ -101,22 +101,19 @@ const sniffed = 512
 
 // hold keeps the begin of a body until its type is known, and reports whether it is not yet.
 func (r *recorder) hold(p []byte) bool {
-	enough := sniffed
+	enough := int64(sniffed)
 	if n := r.contentLength(); n >= 0 {
-		enough = int(min(n, sniffed))
+		enough = min(n, enough)
 	}
-	if r.out != pending || len(r.held)+len(p) >= enough {
+	if int64(len(r.held)+len(p)) >= enough {
 		return false
 	}
 	r.held = append(r.held, p...)
 	return true
 }
 
-// start begins with what is held of the body, and with p.
+// start begins with what is held of the body, and with p: a head that was held back.
 func (r *recorder) start(p []byte, length int64) error {
-	if r.out != pending {
-		return nil
-	}
 	held := r.held
 	if r.held = nil; len(held)+len(p) > 0 {
 		r.head["Content-Type"] = []string{http.DetectContentType(append(held, p[:min(len(p), sniffed)]...))}
@@ -165,11 +162,13 @@ func (r *recorder) contentLength() int64 {
 
 // Write takes the next bytes of the body.
 func (r *recorder) Write(p []byte) (int, error) {
-	if r.WriteHeader(http.StatusOK); r.hold(p) {
-		return len(p), nil
-	}
-	if err := r.start(p, r.contentLength()); err != nil {
-		return 0, err
+	if r.WriteHeader(http.StatusOK); r.out == pending {
+		if r.hold(p) {
+			return len(p), nil
+		}
+		if err := r.start(p, r.contentLength()); err != nil {
+			return 0, err
+		}
 	}
 	return r.write(p)
 }
@@ -193,8 +192,10 @@ func (r *recorder) write(p []byte) (int, error) {
 // Flush implements http.Flusher. Clients that wait get what has been written without it, but for the begin of a
 // body without a type.
 func (r *recorder) Flush() {
-	r.WriteHeader(http.StatusOK)
-	if _ = r.start(nil, r.contentLength()); r.client != nil {
+	if r.WriteHeader(http.StatusOK); r.out == pending {
+		_ = r.start(nil, r.contentLength()) // the next Write has the error, too
+	}
+	if r.client != nil {
 		_ = http.NewResponseController(r.client).Flush()
 	}
 }
@@ -208,8 +209,9 @@ func (r *recorder) over(panicked any) {
 
 // end takes the end of the Handler.
 func (r *recorder) end() {
-	r.WriteHeader(http.StatusOK)
-	_ = r.start(nil, max(r.contentLength(), int64(len(r.held)))) // all of the body
+	if r.WriteHeader(http.StatusOK); r.out == pending {
+		_ = r.start(nil, max(r.contentLength(), int64(len(r.held)))) // all of the body; finish finds what is wrong with it
+	}
 	switch r.out {
 	case streaming:
 		if r.hasTrailer() {
