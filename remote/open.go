@@ -66,7 +66,7 @@ func (t *sharedTier) probe() error {
 
 // Close ends the tier's work. What waits for an answer returns an error.
 func (t *sharedTier) Close(ctx context.Context) error {
-	defer t.log.Wait(ctx, t.o.Timeout)
+	defer t.log.Wait(ctx, min(t.o.Timeout, DefaultTimeout)) // Timeout may have no end
 	defer t.holding.close(ctx, t.o.Timeout)()
 	t.mu.Lock()
 	defer t.mu.Unlock()
