@@ -38,8 +38,8 @@
 //     enough and there is no OnEvict.
 //   - OnEvict, loaders and the handler of a logger run outside every lock and may use the cache.
 //     Options.Clock may not.
-//   - Close and Shutdown stop all goroutines but those of loaders. Using a closed cache is safe. A cache
-//     that was forgotten is freed by the collector.
+//   - Close and Shutdown stop all goroutines but those of loaders. Using a closed cache is safe.
+//     A cache that was forgotten is freed by the collector.
 //
 // # Contexts
 //
@@ -52,8 +52,8 @@
 //
 // No method keeps a slice that it was given: keys and values may be changed once the call has
 // returned. The bytes that Get, Lookup and GetOrLoad return are the caller's: dst, extended. Lent
-// are those of Batch.Value until the batch is used again, of All until the loop's next step, and of
-// OnEvict, the function of Compute and CachedValue until that call ends.
+// are those of Batch.Value until the batch is used again, of All until the loop's next step, of
+// OnEvict and the function of Compute until that returns, of CachedValue until the loader does.
 //
 // # On SSD
 //
@@ -86,9 +86,9 @@
 //
 // # Time
 //
-// No value is returned after its deadline, unless LoadingOptions allow it. Reads compare it with a
-// coarse time that a goroutine keeps, and with the exact one if less than a second is left.
-// While the machine sleeps the lives of values go on, except on macOS and the BSDs. Setting the
+// While the process runs, no value is returned after its deadline, unless LoadingOptions allow it.
+// Reads compare it with a coarse time that a goroutine keeps, and with the exact one if less than a
+// second is left. While the machine sleeps the lives of values go on, except on macOS and the BSDs. Setting the
 // wall clock changes no life while a cache is open. An expired entry gives its memory back
 // within seconds, without a read.
 //

@@ -201,13 +201,17 @@ func (s *Fleet) Release(key []byte, l Lease) {
 	}
 }
 
+// isVoid reports whether what was loaded is not to be stored, as its key was written meanwhile. Where the
+// version on the server is known, the server decides: a push for another's lease voids a watch, too.
+func (l *Lease) isVoid(w *watch.Watch) bool { return w.Voided() && l.expect.Version == 0 }
+
 // SetLoaded is SetIf of a value that was loaded, in the shared tier too: there it replaces
 // what the Lease knows, and nothing else. If the key was written meanwhile, here or
 // there, nothing is stored, and that is no error. A value that the shared tier did not
 // get is kept as storeSuspect says. spent says
 // that the Lease is used up.
 func (s *Fleet) SetLoaded(ctx context.Context, w *watch.Watch, l Lease, key, value []byte, deadline int64, ev *evicted.List) (spent bool, err error) {
-	if w.Voided() && l.expect.Version == 0 { // else the server compares: it may be a push for another's lease
+	if l.isVoid(w) {
 		return false, nil
 	}
 	e := shared.Entry{Key: key, Value: value, Deadline: deadline}
@@ -260,7 +264,7 @@ func (s *Fleet) invalidateIfWatched(w *watch.Watch, key []byte, cause evicted.Ca
 // DeleteLoaded is DeleteIf of a key for which a load has found no value to keep, in the shared
 // tier too, as SetLoaded is SetIf.
 func (s *Fleet) DeleteLoaded(ctx context.Context, w *watch.Watch, l Lease, key []byte, ev *evicted.List) error {
-	if w.Voided() && l.expect.Version == 0 { // else the server compares: it may be a push for another's lease
+	if l.isVoid(w) {
 		return nil
 	}
 	s.invalidateIfWatched(w, key, evicted.Deleted, ev)

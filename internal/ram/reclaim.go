@@ -138,10 +138,11 @@ const (
 	// maxSteps is how many steps a write does at most. The others of a long record are left to
 	// the next writes.
 	maxSteps = 4
-	// minSteps is how many steps a drain takes, at least, for which that is worth it always: of
-	// fewer, for long records or short segments, only
+	// minSteps is how many steps a drain takes, at least, for which that is always worth it. A drain
+	// of long records, or of a short segment, takes fewer.
 	minSteps = 4
-	// where what is free ahead of need is at most this part of the budget, as 1/aheadShare.
+	// aheadShare is the part of the budget, as 1/aheadShare, that may be free ahead of need for drains of
+	// fewer steps: in a cache of some KiB, the segments kept free would be much of it.
 	aheadShare = 256
 )
 
