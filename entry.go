@@ -78,11 +78,11 @@ func outcomeOf(came load.Outcome) (Outcome, Tier) {
 		return OutcomeHit, 0
 	case load.InShared:
 		return OutcomeHit, TierShared
-	case load.Stale:
+	case load.Stale, load.Fallback:
 		return OutcomeStale, 0
 	case load.Loaded:
 		return OutcomeLoaded, 0
-	case load.Joined:
+	case load.Joined, load.JoinedNewer:
 		return OutcomeJoined, 0
 	case load.Negative:
 		return OutcomeNegative, 0

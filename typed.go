@@ -321,14 +321,18 @@ func (t *Typed[K, V]) decodeRead(ctx context.Context, s *scratch[K]) (v V, err e
 	return t.takePayload(ctx, s, payload, false)
 }
 
-// decodeLoaded is decodeRead of what a load gave its caller, whatever was invalidated
-// meanwhile.
-func (t *Typed[K, V]) decodeLoaded(ctx context.Context, s *scratch[K], made bool, came Outcome) (v V, err error) {
-	payload, err := t.checkLoaded(ctx, s.key, s.value, made, came)
+// decodeLoaded is decodeRead of what a load gave its caller, who came by it so.
+func (t *Typed[K, V]) decodeLoaded(ctx context.Context, s *scratch[K], came load.Outcome) (v V, err error) {
+	payload, err := t.checkLoaded(ctx, s.key, s.value, came)
 	if err != nil {
 		return v, err
 	}
 	return t.takePayload(ctx, s, payload, true)
+}
+
+// decodeOwn is decodeLoaded of what the caller's loader has returned.
+func (t *Typed[K, V]) decodeOwn(ctx context.Context, s *scratch[K]) (v V, err error) {
+	return t.decodeLoaded(ctx, s, load.Loaded)
 }
 
 // check is the payload of the bytes that were found under key, if it is of this type and its
@@ -345,19 +349,19 @@ func (t *Typed[K, V]) check(ctx context.Context, key, stored []byte) (payload []
 	return payload, t.cfg.c.checkTags(ctx, tags, key, stored)
 }
 
-// checkLoaded is check of what a load gave its caller. With a shared tier a load may also find
-// what another process has loaded: that is not made here. A stale answer may have a tag that has
-// expired, and none that is known to be invalidated.
-func (t *Typed[K, V]) checkLoaded(ctx context.Context, key, stored []byte, made bool, came Outcome) (payload []byte, err error) {
+// checkLoaded is check of what a load gave its caller. What a loader returned that was called since
+// is an answer, whatever was invalidated meanwhile. With a shared tier there may be an older one of
+// which that is not known yet, and a load finds what another process has stored long before. A stale answer may have a tag that has expired; one that takes the place
+// of a load, as it failed or is late, may have any tag that is not known to be invalidated.
+func (t *Typed[K, V]) checkLoaded(ctx context.Context, key, stored []byte, came load.Outcome) (payload []byte, err error) {
 	payload, ok := t.cut(stored)
 	if !ok {
 		var tags typed.Head
 		tags, payload, ok = t.cutTags(stored)
-		stale := came == OutcomeStale
-		if ok && (!made || stale && t.cfg.c.store.HasShared()) {
+		if ok && came != load.Loaded && came != load.JoinedNewer && t.cfg.c.store.HasShared() {
 			err = t.cfg.c.checkTags(ctx, tags, key, stored)
 		}
-		if stale && (err == errTagExpired || made && !errors.Is(err, errInvalidated)) {
+		if came == load.Stale && err == errTagExpired || came == load.Fallback && !errors.Is(err, errInvalidated) {
 			err = nil
 		}
 	}

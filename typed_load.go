@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"sync"
 
 	"github.com/firncache/firn/internal/fleet"
 	"github.com/firncache/firn/internal/load"
@@ -23,9 +22,10 @@ type TypedLoadFunc[K comparable, V any] = func(ctx context.Context, key K) (V, e
 // keep. It is a MultiLoadFunc in all but the types.
 type TypedMultiLoadFunc[K comparable, V any] = func(ctx context.Context, keys []K) (map[K]V, error)
 
-// loadTries is how often a value that cannot be decoded is deleted and loaded,
-// while somebody else keeps writing such values.
-const loadTries = 3
+// loadTries is how often a call loads a value, while others write what is none for it: values
+// that cannot be decoded, or whose tags are invalidated before they have been checked. The third time
+// it passes by these, and may meet a load from before it came; the fourth time it meets none.
+const loadTries = 4
 
 // GetOrLoad is Lookup that calls load for a missing value and stores the value that it returns,
 // with TypedOptions.TTL. The rules are those of Cache.GetOrLoad. Every caller gets a value of its
@@ -96,8 +96,7 @@ func (t *Typed[K, V]) load(ctx context.Context, key K, load TypedLoadFunc[K, V],
 	if !keep {
 		ctx, keep = t.cfg.c.store.Fleet.Apart(ctx)
 	}
-	l := t.newLoading(keep)
-	loadBytes := t.loader(s.k, l, load)
+	loadBytes := t.loader(s.k, keep, load)
 	if err = t.encodeKeyIn(s, in); err != nil {
 		return e, err
 	}
@@ -106,7 +105,7 @@ func (t *Typed[K, V]) load(ctx context.Context, key K, load TypedLoadFunc[K, V],
 			return e, nil
 		}
 	}
-	for range loadTries {
+	for try := range loadTries {
 		stored, came, failed := t.cfg.loads.Load(ctx, t.room(s), s.key, loadBytes, true)
 		s.value = stored
 		e.Outcome, e.Tier = outcomeOf(came)
@@ -114,18 +113,25 @@ func (t *Typed[K, V]) load(ctx context.Context, key K, load TypedLoadFunc[K, V],
 			return e, failed
 		}
 		var unread error
-		if e.Value, unread = t.decodeLoaded(ctx, s, l.made(s.key), e.Outcome); unread == nil {
+		if e.Value, unread = t.decodeLoaded(ctx, s, came); unread == nil {
 			return e, nil
 		}
 		err = unreadable(unread)
-		if unread == ErrNotFound || errors.Is(unread, errInvalidated) && errors.Is(unread, ErrSharedUnavailable) {
-			ctx = past(ctx) // its tags cannot be looked up: what was kept of it is none, so it is loaded
+		if passesTiers(try, unread) {
+			ctx = past(ctx)
 		}
 	}
 	return e, err
 }
 
-// past is a context of loads that pass by what all tiers have.
+// passesTiers reports whether the next try passes by what all tiers have: they had a value twice that
+// is none, or its tags cannot be looked up.
+func passesTiers(try int, unread error) bool {
+	return try > 0 || unread == ErrNotFound || errors.Is(unread, errInvalidated) && errors.Is(unread, ErrSharedUnavailable)
+}
+
+// past is a context of loads that pass by what all tiers have: what their loaders return needs no
+// check.
 func past(ctx context.Context) context.Context {
 	call := shared.CallOf(ctx)
 	call.SkipLocal, call.SkipShared = true, true
@@ -171,14 +177,12 @@ func (t *Typed[K, V]) decodeFound(ctx context.Context, s *scratch[K], found bool
 // the loader's.
 func unreadable(err error) error { return fmt.Errorf("firn: the value cannot be decoded: %v", err) }
 
-// loader is load on bytes.
-func (t *Typed[K, V]) loader(key K, l *loading, load TypedLoadFunc[K, V]) LoadFunc {
-	return func(ctx context.Context, raw []byte) ([]byte, error) {
+// loader is load on bytes. What it returns is stored if it may be kept.
+func (t *Typed[K, V]) loader(key K, keep bool, load TypedLoadFunc[K, V]) LoadFunc {
+	return func(ctx context.Context, _ []byte) ([]byte, error) {
 		tags := t.beginLoadTags(ctx)
-		l.called(raw)
 		v, err := load(ctx, key)
-		tags.returned(ctx, 1)
-		l.returned(ctx)
+		tags.returned(ctx, 1, keep)
 		if errors.Is(err, ErrNotModified) { // an answer
 			t.space.Rare().Load(nil)
 		} else {
@@ -207,11 +211,11 @@ func (t *Typed[K, V]) Refresh(ctx context.Context, key K, load TypedLoadFunc[K, 
 	if err = t.encodeKeyIn(s, in); err != nil {
 		return v, err
 	}
-	s.value, err = t.cfg.loads.Refresh(ctx, t.room(s), s.key, t.loader(key, t.newLoading(keep), load))
+	s.value, err = t.cfg.loads.Refresh(ctx, t.room(s), s.key, t.loader(key, keep, load))
 	if len(s.value) == 0 {
 		return v, err
 	}
-	v, unread := t.decodeLoaded(ctx, s, true, OutcomeLoaded)
+	v, unread := t.decodeOwn(ctx, s)
 	if unread != nil {
 		return v, errors.Join(err, unreadable(unread))
 	}
@@ -230,12 +234,11 @@ func (t *Typed[K, V]) GetOrLoadMulti(ctx context.Context, b *TypedBatch[V], keys
 	if !keep {
 		ctx, keep = t.cfg.c.store.Fleet.Apart(ctx)
 	}
-	l := t.newLoading(keep)
 	first := t.addKeys(ctx, b, keys, in, true)
 	raw := b.raw.slices()
 	ctx = t.cfg.c.store.LookupMultiForLoad(ctx, &b.batch.found, raw)
 	if t.cfg.loads.RefreshesAhead() {
-		t.refreshDue(ctx, b, keys, l, load)
+		t.refreshDue(ctx, b, keys, keep, load)
 	}
 	t.decodeMulti(ctx, b, raw)
 	b.raw.missing = b.raw.missing[:0]
@@ -247,11 +250,11 @@ func (t *Typed[K, V]) GetOrLoadMulti(ctx context.Context, b *TypedBatch[V], keys
 	if len(b.raw.missing) == 0 {
 		return first
 	}
-	return errors.Join(first, t.loadMissing(ctx, b, keys, l, load))
+	return errors.Join(first, t.loadMissing(ctx, b, keys, keep, load))
 }
 
 // refreshDue has those values of a batch refreshed that are due.
-func (t *Typed[K, V]) refreshDue(ctx context.Context, b *TypedBatch[V], keys []K, l *loading, load TypedMultiLoadFunc[K, V]) {
+func (t *Typed[K, V]) refreshDue(ctx context.Context, b *TypedBatch[V], keys []K, keep bool, load TypedMultiLoadFunc[K, V]) {
 	var due []int
 	for j := range b.raw.keys {
 		if t.cfg.loads.NeedsRefresh(b.batch.found.Deadline(j)) {
@@ -259,24 +262,24 @@ func (t *Typed[K, V]) refreshDue(ctx context.Context, b *TypedBatch[V], keys []K
 		}
 	}
 	if due != nil {
-		raw, loadBytes := t.multiLoader(b, due, keys, l, load)
+		raw, loadBytes := t.multiLoader(b, due, keys, keep, load)
 		t.cfg.loads.RefreshInBackground(ctx, raw, loadBytes)
 	}
 }
 
 // loadMissing loads the missing values of a batch. The error is the first of a load, and those of
 // values that could not be decoded in the end.
-func (t *Typed[K, V]) loadMissing(ctx context.Context, b *TypedBatch[V], keys []K, l *loading, load TypedMultiLoadFunc[K, V]) error {
+func (t *Typed[K, V]) loadMissing(ctx context.Context, b *TypedBatch[V], keys []K, keep bool, load TypedMultiLoadFunc[K, V]) error {
 	missing := b.raw.missing
 	var failed, undecoded error
-	for range loadTries {
-		raw, loadBytes := t.multiLoader(b, missing, keys, l, load)
+	for try := range loadTries {
+		raw, loadBytes := t.multiLoader(b, missing, keys, keep, load)
 		b.batch.found.Reset(len(raw))
 		if err := t.cfg.loads.LoadMissing(ctx, &b.batch.found.Values, &b.batch.came, raw, loadBytes); failed == nil {
 			failed = err
 		}
 		undecoded = nil
-		var again []int
+		passes, again := false, []int(nil)
 		for n, j := range missing {
 			i := b.raw.at[j]
 			b.found[i].came = b.batch.Outcome(n)
@@ -285,12 +288,12 @@ func (t *Typed[K, V]) loadMissing(ctx context.Context, b *TypedBatch[V], keys []
 				continue
 			}
 			var v V
-			payload, unread := t.checkLoaded(ctx, raw[n], stored, l.made(raw[n]), b.found[i].came)
+			payload, unread := t.checkLoaded(ctx, raw[n], stored, b.batch.came[n])
 			if unread == nil {
 				v, unread = t.decodePayload(ctx, raw[n], stored, payload, true)
 			}
 			if unread != nil {
-				again = append(again, j)
+				passes, again = passes || passesTiers(try, unread), append(again, j)
 				undecoded = errors.Join(undecoded, unreadable(unread))
 				continue
 			}
@@ -299,14 +302,16 @@ func (t *Typed[K, V]) loadMissing(ctx context.Context, b *TypedBatch[V], keys []
 		if len(again) == 0 {
 			break
 		}
-		missing = again
+		if missing = again; passes {
+			ctx = past(ctx)
+		}
 	}
 	return errors.Join(failed, undecoded)
 }
 
 // multiLoader is load on bytes, for some of the keys of a batch, and these. The
 // load may outlive the call: it keeps nothing of the batch.
-func (t *Typed[K, V]) multiLoader(b *TypedBatch[V], some []int, keys []K, l *loading, load TypedMultiLoadFunc[K, V]) (raw [][]byte, loadBytes MultiLoadFunc) {
+func (t *Typed[K, V]) multiLoader(b *TypedBatch[V], some []int, keys []K, keep bool, load TypedMultiLoadFunc[K, V]) (raw [][]byte, loadBytes MultiLoadFunc) {
 	byBytes := make(map[string]K, len(some))
 	for _, j := range some {
 		raw = append(raw, b.raw.keys[j])
@@ -318,10 +323,8 @@ func (t *Typed[K, V]) multiLoader(b *TypedBatch[V], some []int, keys []K, l *loa
 			wanted[i] = byBytes[string(r)]
 		}
 		tags := t.beginLoadTags(ctx)
-		l.called(raw...)
 		found, err := load(ctx, append([]K(nil), wanted...))
-		tags.returned(ctx, len(raw))
-		l.returned(ctx)
+		tags.returned(ctx, len(raw), keep)
 		t.space.Rare().Load(err)
 		if err != nil {
 			return nil, err
@@ -359,57 +362,4 @@ func (t *Typed[K, V]) CachedValue(ctx context.Context) (v V, ok bool) {
 		return none, false
 	}
 	return v, true
-}
-
-// loading is what a GetOrLoad with a shared tier has to know of its loads: nil without one.
-type loading struct {
-	keep bool // the number of the namespace is known: what is loaded may be kept
-
-	mu   sync.Mutex
-	keys map[string]struct{} // of which the loader was called
-}
-
-// newLoading begins a GetOrLoad.
-func (t *Typed[K, V]) newLoading(keep bool) *loading {
-	if t.cfg.c.store.Numbers() == nil {
-		return nil
-	}
-	return &loading{keep: keep}
-}
-
-// called notes that the loader is called for some keys.
-func (l *loading) called(keys ...[]byte) {
-	if l == nil {
-		return
-	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.keys == nil {
-		l.keys = map[string]struct{}{}
-	}
-	for _, key := range keys {
-		l.keys[string(key)] = struct{}{}
-	}
-}
-
-// made reports, once for each call, whether a value that was loaded for a key is of this
-// GetOrLoad's loader, and so from after it was called. Another may have been loaded by another
-// process long before.
-func (l *loading) made(key []byte) bool {
-	if l == nil {
-		return true
-	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	_, ok := l.keys[string(key)]
-	delete(l.keys, string(key))
-	return ok
-}
-
-// returned is called when the loader has returned, with its context: nothing is kept that no
-// Clear of another process would remove.
-func (l *loading) returned(ctx context.Context) {
-	if l != nil && !l.keep {
-		load.KeepNone(ctx)
-	}
 }

@@ -238,8 +238,12 @@ func (l *loadTags) set(ctx context.Context, key int, names []string) error {
 	return err
 }
 
-// returned is called when the loader has returned, with its context, and how many keys it had.
-func (l *loadTags) returned(ctx context.Context, keys int) {
+// returned is called when the loader has returned, with its context, how many keys it had, and
+// whether what it returned may be kept: else no Clear of another process would remove that.
+func (l *loadTags) returned(ctx context.Context, keys int, keep bool) {
+	if !keep {
+		load.KeepNone(ctx)
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.ended = true

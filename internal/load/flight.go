@@ -177,6 +177,15 @@ func (f *flight) callUnderWay() *loaderCall {
 	return f.call
 }
 
+// since is the outcome for a caller who came when before loads had begun. The load is nil if there was
+// none.
+func (f *flight) since(before uint64, came Outcome) Outcome {
+	if came == Joined && f.number > before {
+		return JoinedNewer
+	}
+	return came
+}
+
 func (f *flight) ended() bool {
 	select {
 	case <-f.done:

@@ -24,7 +24,7 @@ func (g *Group) Load(ctx context.Context, dst, key []byte, load Func, gives bool
 	for {
 		v, came, f, err := g.loadOnce(ctx, hash, dst, key, loader{one: load, gives: gives && !g.store.HasShared()})
 		if !g.outdated(f, before, err) {
-			return v, came, err
+			return v, f.since(before, came), err
 		}
 		key = f.key // the loader may have used the caller's buffer
 	}

@@ -54,9 +54,10 @@ func (g *Group) LoadMissing(ctx context.Context, found *local.Values, came *[]Ou
 			all.Bytes, a.came, err = g.wait(ctx, all.Bytes, f, a.began, soft)
 			a.ok = err == nil
 			if g.outdated(f, before, err) {
-				all.Bytes, a.came, _, err = g.loadOnce(ctx, f.hash, all.Bytes[:start], f.key, loader{many: load})
+				all.Bytes, a.came, f, err = g.loadOnce(ctx, f.hash, all.Bytes[:start], f.key, loader{many: load})
 				a.ok = err == nil
 			}
+			a.came = f.since(before, a.came)
 			if first == nil && !errors.Is(err, local.ErrNotFound) {
 				first = err
 			}

@@ -39,7 +39,7 @@ func (g *Group) staleFallback(ctx context.Context, hash uint64, dst, key []byte)
 		return v, Found
 	case state == local.Stale && g.within(deadline, millis(g.cfg.StaleIfError)):
 		g.count.staleServed.Add(1)
-		return v, Stale
+		return v, Fallback
 	}
 	return dst, None
 }

@@ -141,15 +141,27 @@ var remotes = []mutation{{
 }, {
 	guard: "a stale answer may have a tag that has expired",
 	file:  "typed.go",
-	old:   "(err == errTagExpired || made && !errors.Is(err, errInvalidated))",
-	new:   "made && !errors.Is(err, errInvalidated)",
-	pkg:   "./internal/tests/shared", test: "TestSharedExpireTag",
+	old:   "came == load.Stale && err == errTagExpired || ",
+	new:   "",
+	pkg:   "./internal/tests/shared", test: "TestSharedExpireTagRevalidates",
 }, {
 	guard: "a stale answer has no tag that is known to be invalidated",
 	file:  "typed.go",
-	old:   "(err == errTagExpired || made && !errors.Is(err, errInvalidated))",
-	new:   "(err == errTagExpired || made)",
+	old:   "came == load.Fallback && !errors.Is(err, errInvalidated)",
+	new:   "came == load.Fallback",
 	pkg:   "./internal/tests/shared", test: "TestSharedExpireAndInvalidate",
+}, {
+	guard: "a load passes by the values of others whose tags were invalidated twice",
+	file:  "typed_load.go",
+	old:   "return try > 0 || unread == ErrNotFound",
+	new:   "return unread == ErrNotFound",
+	pkg:   "./internal/tests/shared", test: "TestSharedTagsOutrun",
+}, {
+	guard: "what a load from before the call returned is checked",
+	file:  "typed.go",
+	old:   "came != load.JoinedNewer &&",
+	new:   "came != load.JoinedNewer && came != load.Joined &&",
+	pkg:   "./internal/tests/shared", test: "TestJoinsLoadOfInvalidatedTag",
 }, {
 	guard: "an expiry compares the number that it replaces",
 	file:  "remote/number.go",

@@ -111,6 +111,35 @@ func TestSharedExpireTag(t *testing.T) {
 	}
 }
 
+// While an expired value is being refreshed it is the answer, once: then the new one is, for all.
+func TestSharedExpireTagRevalidates(t *testing.T) {
+	for name, call := range map[string]shared.Call{"of its copy": {}, "of the server": {SkipLocal: true}} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				_, a, b := two(t)
+				a.Typed = typedShared(t, a.c, firn.TypedOptions[string, string]{Loading: firn.LoadingOptions{StaleWhileRevalidate: time.Hour}})
+				a.set("k", "1", "t")
+				b.expire("t")
+				loads := 0
+				load := func() (firn.TypedEntry[string], error) {
+					defer synctest.Wait()
+					return a.GetOrLoadEntry(shared.WithCall(t.Context(), call), "k", func(context.Context, string) (string, error) {
+						loads++
+						return "2", nil
+					})
+				}
+				if e, err := load(); e.Value != "1" || e.Outcome != firn.OutcomeStale || err != nil || loads != 1 {
+					t.Errorf("%+v, %v after %d loads: want the old value, and one load behind it", e, err, loads)
+				}
+				if e, err := load(); e.Value != "2" || e.Outcome != firn.OutcomeHit || err != nil || loads != 1 {
+					t.Errorf("%+v, %v after %d loads: want the new value", e, err, loads)
+				}
+				b.want("k", "2")
+			})
+		})
+	}
+}
+
 // A load that waits for its turn finds an expired value as stale as one that has it.
 func TestSharedExpireTagBehindALoad(t *testing.T) {
 	inFleet(t, 2, func(t *testing.T, _ *sharedtest.Server, all []*process) {

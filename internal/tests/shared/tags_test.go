@@ -203,3 +203,38 @@ func TestSharedTagUnavailable(t *testing.T) {
 	}
 	a.want("k", "1")
 }
+
+// However often another process replaces what a load finds, and invalidates its tag before that is
+// checked, the load ends with a value of its own loader.
+func TestSharedTagsOutrun(t *testing.T) {
+	for name, load := range map[string]func(p *process) (string, error){
+		"one": func(p *process) (string, error) {
+			return p.GetOrLoad(t.Context(), "k", func(context.Context, string) (string, error) { return "own", nil })
+		},
+		"many": func(p *process) (v string, err error) {
+			var batch firn.TypedBatch[string]
+			err = p.GetOrLoadMulti(t.Context(), &batch, []string{"k"}, func(context.Context, []string) (map[string]string, error) {
+				return map[string]string{"k": "own"}, nil
+			})
+			v, _ = batch.Value(0)
+			return v, err
+		},
+	} {
+		server := sharedtest.NewServer()
+		a := newProcess(t, server, firn.TypedOptions[string, string]{})
+		a.set("k", "another's", "t")
+		var outruns, found atomic.Int64
+		outrun := func(call, _ string) {
+			if call == "Read" || call == "Lease" || call == "ReadMulti" {
+				found.Add(1)
+				harness.Must(t, a.InvalidateTag(context.Background(), "t"))
+				a.set("k", "another's", "t")
+				outruns.Add(1)
+			}
+		}
+		b := newProcess(t, server, firn.TypedOptions[string, string]{}, func(tier *sharedtest.Tier) { tier.OnReply = outrun })
+		if v, err := load(b); v != "own" || err != nil {
+			t.Errorf("%s: %q, %v after %d values of another process: want its loader's", name, v, err, found.Load())
+		}
+	}
+}
