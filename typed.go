@@ -36,7 +36,8 @@ type TypedOptions[K comparable, V any] struct {
 	// ExpireAfterAccess makes values expire when they have not been read for so long, as
 	// Options.ExpireAfterAccess, and at the latest when TTL, which must be more, is over since the
 	// Set or the load: a session may be idle for 20 minutes, and lasts 8 hours at most. A value
-	// takes 12 bytes more then. Default: Options.ExpireAfterAccess, unless TTL is set.
+	// takes 12 bytes more then. All open typed caches of the namespace must have the same.
+	// Default: Options.ExpireAfterAccess, unless TTL is set.
 	ExpireAfterAccess time.Duration
 
 	// Loading is Options.Loading of this Typed alone, in place of that: all fields count, so that
@@ -188,7 +189,8 @@ func NewTyped[K comparable, V any](c *Cache, namespace string, opts TypedOptions
 	if err != nil {
 		return nil, err
 	}
-	if t.space, err = c.typed.spaces.Open(&c.store, namespace, t.cfg.shape, opts.MaxBytes); err != nil {
+	terms := typed.Terms{MaxBytes: opts.MaxBytes, ExpireAfterAccess: t.cfg.loads.Config().Idle}
+	if t.space, err = c.typed.spaces.Open(&c.store, namespace, t.cfg.shape, terms); err != nil {
 		return nil, newTypedError(namespace, err)
 	}
 	if q := t.space.Quota(); q != nil {

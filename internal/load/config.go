@@ -81,13 +81,13 @@ func (c *Config) SlideMillis() int64 { return millis(c.Slide) }
 type Outcome uint8
 
 const (
-	None     Outcome = iota // an error that is no loader's
-	Found                   // a value that was stored since the caller looked
-	InShared                // a value of the shared tier
-	Stale                   // a value past its deadline, that is being refreshed
-	Fallback                // likewise, in place of a load that is late or has failed
-	Loaded                  // what the loader returned that this caller began
-	Joined                  // what a loader returned that another caller began, maybe before this one came
-	JoinedNewer             // likewise, after this one came
-	Negative                // a remembered ErrNotFound, or error
+	None        Outcome = iota // an error that is no loader's
+	Found                      // a value that was stored since the caller looked
+	InShared                   // a value of the shared tier
+	Stale                      // a value past its deadline, that is being refreshed
+	Fallback                   // likewise, in place of a load that is late or has failed
+	Loaded                     // what the loader returned that this caller began
+	Joined                     // what a loader returned that another caller began, maybe before this one came
+	JoinedNewer                // likewise, after this one came
+	Negative                   // a remembered ErrNotFound, or error
 )

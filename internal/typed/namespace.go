@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/firncache/firn/internal/codec"
 	"github.com/firncache/firn/internal/coherence"
@@ -62,8 +63,9 @@ type Shape struct {
 
 // rest is what few namespaces need.
 type rest struct {
-	link  *link        // nil without a shared tier
-	quota *local.Quota // nil: none
+	link  *link         // nil without a shared tier
+	quota *local.Quota  // nil: none
+	after time.Duration // Terms.ExpireAfterAccess
 	rare  Rare
 }
 
@@ -73,6 +75,15 @@ func (s *Namespace) Quota() *local.Quota {
 		return r.quota
 	}
 	return nil
+}
+
+// terms are what its users have agreed on.
+func (s *Namespace) terms() Terms {
+	r := s.rest.Load()
+	if r == nil {
+		return Terms{}
+	}
+	return Terms{MaxBytes: r.quota.Max(), ExpireAfterAccess: r.after}
 }
 
 // link is what s has of the shared tier, nil without one.
@@ -109,7 +120,7 @@ func (v *Shape) idOf(label string) registry.ID {
 
 // begin gives a new namespace its first number. With a shared tier, it is one that no other
 // process knows, until the first call gets theirs.
-func (s *Namespace) begin(id registry.ID, maxBytes int64) error {
+func (s *Namespace) begin(id registry.ID, terms Terms) error {
 	store := s.shape.of.store
 	number, numbers := max(rand.Uint64(), 1), store.Numbers()
 	if numbers == nil {
@@ -118,11 +129,11 @@ func (s *Namespace) begin(id registry.ID, maxBytes int64) error {
 			return err
 		}
 	}
-	r := &rest{quota: store.Quota(number, maxBytes)}
+	r := &rest{quota: store.Quota(number, terms.MaxBytes), after: terms.ExpireAfterAccess}
 	if numbers != nil {
 		r.link = &link{numbers: numbers, id: id, place: id.SharedPlace()}
 	}
-	if r.quota != nil || r.link != nil {
+	if r.quota != nil || r.link != nil || r.after != 0 {
 		s.rest.Store(r)
 	}
 	s.current.Store(&coherence.Generation{Number: number})

@@ -29,7 +29,7 @@ func TestClearAfterClose(t *testing.T) {
 	n := new(Namespaces)
 	shape := n.Shape("", 0, "")
 	open := func() *Namespace {
-		s, err := n.Open(store, "n", shape, 0)
+		s, err := n.Open(store, "n", shape, Terms{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -69,7 +69,7 @@ func TestManyNamespaces(t *testing.T) {
 	n := new(Namespaces)
 	shape := n.Shape("", 0, "")
 	open := func(i int) *Namespace {
-		s, err := n.Open(store, fmt.Sprint("namespace ", i), shape, 0)
+		s, err := n.Open(store, fmt.Sprint("namespace ", i), shape, Terms{})
 		if err != nil {
 			t.Fatal(err)
 		}

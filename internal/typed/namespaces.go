@@ -25,8 +25,8 @@ func (n *Namespaces) Shape(keys string, values codec.Fingerprint, text string) *
 }
 
 // Open is the namespace of a name, for one more user. It waits for nothing. It fails
-// with ErrClosed, and where other users have values of another meaning.
-func (n *Namespaces) Open(store *store.Store, label string, shape *Shape, maxBytes int64) (*Namespace, error) {
+// with ErrClosed, and where other users have values of another meaning, or other terms.
+func (n *Namespaces) Open(store *store.Store, label string, shape *Shape, terms Terms) (*Namespace, error) {
 	id := shape.idOf(label)
 	if store.Numbers() == nil {
 		store.OpenRegistry() // which may evict, and calls the user then
@@ -41,14 +41,14 @@ func (n *Namespaces) Open(store *store.Store, label string, shape *Shape, maxByt
 		if s.shape.fingerprint != shape.fingerprint {
 			return nil, fmt.Errorf("it has %s while another typed cache of the namespace, not closed yet, has %s: want the same, or another name", shape.text, s.shape.text)
 		}
-		if most := s.Quota().Max(); most != maxBytes {
-			return nil, fmt.Errorf("TypedOptions.MaxBytes is %d, and that of another typed cache of the namespace, not closed yet, %d: want the same", maxBytes, most)
+		if err := terms.differ(s.terms()); err != nil {
+			return nil, err
 		}
 		s.users++
 		return s, nil
 	}
 	s := &Namespace{Label: label, shape: shape, users: 1}
-	if err := s.begin(id, maxBytes); err != nil {
+	if err := s.begin(id, terms); err != nil {
 		return nil, fmt.Errorf("namespace %q: %w", label, err)
 	}
 	n.add(id, s)

@@ -222,3 +222,21 @@ func TestMaxBytesOverSSD(t *testing.T) {
 	}
 	harness.Must(t, harness.CheckInvariants(c))
 }
+
+// Typed caches of one namespace have one ExpireAfterAccess: half of the deadlines that one of them
+// sets would slide for another.
+func TestExpireAfterAccessOptions(t *testing.T) {
+	t.Parallel()
+	c := harness.Open(t, firn.Options{RAMBytes: 1 << 20})
+	first := harness.NewTyped(t, c, "n", blobs{ExpireAfterAccess: time.Minute})
+	harness.NewTyped(t, c, "n", blobs{ExpireAfterAccess: time.Minute, TTL: time.Hour})
+	for _, after := range []time.Duration{0, time.Hour} {
+		_, err := firn.NewTyped(c, "n", blobs{ExpireAfterAccess: after, TTL: 2 * time.Hour})
+		if want := fmt.Sprintf(`firn: NewTyped "n": TypedOptions.ExpireAfterAccess is %v, and that of another typed cache of the namespace, not closed yet, 1m0s: want the same`, after); err == nil || err.Error() != want {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
+	if err := first.Set(1, []byte("still")); err != nil {
+		t.Error(err)
+	}
+}
