@@ -44,7 +44,9 @@ func (t *Typed[K, V]) set(ctx context.Context, key K, v V, ttl time.Duration, ta
 		t.cfg.c.useTags()
 		s.value, err = t.cfg.c.typed.tags.AppendNow(ctx, s.value, t.space.Label, tags)
 	}
-	if err == nil {
+	if err != nil {
+		t.dropApart(s)
+	} else {
 		err = t.encodeKeyToWrite(ctx, s)
 	}
 	if err == nil {
@@ -124,10 +126,33 @@ func (t *Typed[K, V]) Clear(ctx context.Context) error {
 // encodeKeyToWrite makes s.key of s.k, for a call that writes.
 func (t *Typed[K, V]) encodeKeyToWrite(ctx context.Context, s *scratch[K]) error {
 	generation, unknown := t.space.ToWrite(ctx)
+	if unknown != nil {
+		t.dropApart(s)
+	}
 	if err := t.encodeKeyIn(s, generation); err != nil {
 		return err
 	}
 	return unknown
+}
+
+// multiToWrite is the generation for a call that writes some keys, as Namespace.ToWrite.
+func (t *Typed[K, V]) multiToWrite(ctx context.Context, keys []K) (in *coherence.Generation, unknown error) {
+	if in, unknown = t.space.ToWrite(ctx); unknown != nil {
+		s := t.acquire()
+		defer t.release(s)
+		for _, s.k = range keys {
+			t.dropApart(s)
+		}
+	}
+	return in, unknown
+}
+
+// dropApart drops what was loaded of s.k while the number of the namespace was not known, for a write
+// that fails as it is not known still: such a write drops what is here.
+func (t *Typed[K, V]) dropApart(s *scratch[K]) {
+	if apart := t.space.Apart(); apart != nil && t.encodeKeyIn(s, apart) == nil {
+		t.cfg.c.store.Fleet.Drop(s.key)
+	}
 }
 
 // writeAgain reports whether a write of s.key, which returned err, is to be made again,
@@ -145,7 +170,7 @@ func (t *Typed[K, V]) SetMulti(ctx context.Context, keys []K, values []V) error 
 	if len(keys) != len(values) {
 		return fmt.Errorf("firn: SetMulti: %d values for %d keys: want as many", len(values), len(keys))
 	}
-	in, err := t.space.ToWrite(ctx)
+	in, err := t.multiToWrite(ctx, keys)
 	if err != nil {
 		return err
 	}
@@ -163,7 +188,7 @@ func (t *Typed[K, V]) DeleteMulti(ctx context.Context, keys ...K) error {
 	if len(keys) == 1 {
 		return t.delete(ctx, keys[0])
 	}
-	in, unknown := t.space.ToWrite(ctx)
+	in, unknown := t.multiToWrite(ctx, keys)
 	if unknown != nil && in.Agreed == nil {
 		return unknown
 	}

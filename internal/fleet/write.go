@@ -67,6 +67,11 @@ func (s *Fleet) Delete(ctx context.Context, key []byte) error {
 	return s.removeServer(ctx, s.local.RAM.Hash(key), key, shared.Anything)
 }
 
+// Drop drops what is here of a key, and voids loads of it under way, as a write that fails does.
+func (s *Fleet) Drop(key []byte) {
+	s.invalidateAndNotify(s.local.RAM.Hash(key), key, evicted.Invalidated)
+}
+
 // removeServer removes an entry.
 func (s *Fleet) removeServer(ctx context.Context, hash uint64, key []byte, expect shared.Expect) error {
 	if s.local.RAM.Closed() {

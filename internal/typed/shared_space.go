@@ -46,6 +46,15 @@ func (s *Namespace) ToLoad(ctx context.Context) (g *coherence.Generation, known 
 	return g, true, err
 }
 
+// Apart is the generation that loads have while the number is not known, nil if there was none since it
+// was known last.
+func (s *Namespace) Apart() *coherence.Generation {
+	if l := s.link(); l != nil {
+		return l.apart.is.Load()
+	}
+	return nil
+}
+
 // ToWrite is the generation for a call that writes, which has to call Latest when it is over.
 // With an error there is one all the same, of the last number that is known: who removes something
 // of that has not removed too much.

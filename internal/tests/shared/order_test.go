@@ -133,18 +133,38 @@ func TestNegativeOfAnother(t *testing.T) {
 	}
 }
 
-// A Clear that cannot reach the server drops what was loaded without it.
-func TestClearWhileAway(t *testing.T) {
-	p := newProcess(t, sharedtest.NewServer(), firn.TypedOptions[string, string]{}, func(tier *sharedtest.Tier) { tier.Does.Bound = time.Second })
-	p.tier.SetOnline(false)
-	p.tier.Lapse()
-	for _, source := range []string{"old", "new"} {
-		v, err := p.GetOrLoad(t.Context(), "k", func(context.Context, string) (string, error) { return source, nil })
-		if v != source || err != nil {
-			t.Errorf("%q, %v: want %q", v, err, source)
-		}
-		if err := p.Clear(t.Context()); !errors.Is(err, firn.ErrSharedUnavailable) {
-			t.Errorf("Clear: %v", err)
-		}
+// A write that cannot reach the server drops what was loaded without it, and what is being loaded.
+func TestWriteWhileAway(t *testing.T) {
+	tagged := firn.SetOptions{Tags: []string{"t"}}
+	for name, write := range map[string]func(ctx context.Context, p *process) error{
+		"Set":           func(_ context.Context, p *process) error { return p.Set("k", "set") },
+		"SetWith":       func(ctx context.Context, p *process) error { return p.SetWith(ctx, "k", "set", tagged) },
+		"SetMulti":      func(ctx context.Context, p *process) error { return p.SetMulti(ctx, []string{"k"}, []string{"set"}) },
+		"Delete":        func(_ context.Context, p *process) error { return p.Delete("k") },
+		"DeleteMulti":   func(ctx context.Context, p *process) error { return p.DeleteMulti(ctx, "other", "k") },
+		"Clear":         func(ctx context.Context, p *process) error { return p.Clear(ctx) },
+		"InvalidateTag": func(ctx context.Context, p *process) error { return p.InvalidateTag(ctx, "t") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := newProcess(t, sharedtest.NewServer(), firn.TypedOptions[string, string]{}, func(tier *sharedtest.Tier) { tier.Does.Bound = time.Second })
+			p.tier.SetOnline(false)
+			p.tier.Lapse()
+			fail := func() {
+				if err := write(t.Context(), p); !errors.Is(err, firn.ErrSharedUnavailable) {
+					t.Errorf("%v: want one that says that the server is away", err)
+				}
+			}
+			want := func(source string, meanwhile func()) {
+				t.Helper()
+				v, err := p.GetOrLoad(t.Context(), "k", func(context.Context, string) (string, error) { meanwhile(); return source, nil })
+				if v != source || err != nil {
+					t.Errorf("%q, %v: want %q", v, err, source)
+				}
+			}
+			want("old", func() {})
+			fail()
+			want("newer", fail)
+			want("newest", func() {})
+		})
 	}
 }
