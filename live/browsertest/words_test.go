@@ -11,6 +11,13 @@ import (
 
 // withCurve is a page whose history has another curve for its first cache.
 func withCurve(page http.Handler, curve string) http.Handler {
+	return withLast(page, func(last map[string]any) {
+		last["caches"].([]any)[0].(map[string]any)["curve"] = json.RawMessage(curve)
+	})
+}
+
+// withLast is a page whose history has a last frame that is changed.
+func withLast(page http.Handler, change func(last map[string]any)) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !strings.HasSuffix(r.URL.Path, "/history.json") {
 			page.ServeHTTP(w, r)
@@ -23,7 +30,7 @@ func withCurve(page http.Handler, curve string) http.Handler {
 		if err := json.Unmarshal(answer.Body.Bytes(), &history); err != nil {
 			panic(err) // of the page's own JSON
 		}
-		history["last"].(map[string]any)["caches"].([]any)[0].(map[string]any)["curve"] = json.RawMessage(curve)
+		change(history["last"].(map[string]any))
 		_ = json.NewEncoder(w).Encode(history)
 	})
 }
@@ -79,5 +86,29 @@ func TestSkipLink(t *testing.T) {
 	const follow = `(document.querySelector(".skip").click(), location.hash + " " + document.activeElement.id)`
 	if at := eval[string](b, follow); at != "#pictures main" {
 		t.Errorf("it leads to %q, want #pictures, and the focus in main", at)
+	}
+}
+
+// A collector that runs often is told, with what to do about it; one that does not is not.
+func TestWordsOfCollector(t *testing.T) {
+	t.Parallel()
+	w, _ := serve(t, small)
+	must(t, w.tick(1))
+	for share, want := range map[float64]string{
+		.09: "",
+		.36: "Go’s collector takes 36.0 % of the processors. It runs each time the heap, 5 MiB, has doubled, and the cache’s memory does not count. " +
+			"A larger GOGC, or GOGC=off and a GOMEMLIMIT with room for garbage, makes it run less often.",
+	} {
+		server := httptest.NewServer(withLast(w.page, func(last map[string]any) {
+			process := last["process"].(map[string]any)
+			process["gc_cpu_share"], process["heap_bytes"] = share, 5<<20
+		}))
+		t.Cleanup(server.Close)
+		t.Cleanup(server.CloseClientConnections)
+		b := open(t, server.URL, view{})
+		wait[bool](b, drawn(w.seq()))
+		if said := eval[string](b, `document.querySelector('[data-chart="gc"] .say').textContent.replaceAll("\u00a0", " ").replaceAll("\u202f", " ")`); said != want {
+			t.Errorf("with %v of the processors: %q, want %q", share, said, want)
+		}
 	}
 }

@@ -1245,7 +1245,7 @@ function cards() {
     card({ chart: 'gc', title: 'Pauses of Go’s garbage collector', unit: () => 'of the whole process', parts: [timePlot({
       title: 'Pauses of the garbage collector', axis: 'duration', process: true, series: [
         line('longest', 'slate', 0, highest('gc_pause_max_ms', 1e6)), line('median', 'stone', 1, typical('gc_pause_p50_ms', 1e6)),
-      ] }), facts(processFacts)] }),
+      ] }), facts(processFacts), sentences(gcWords)] }),
     card({ chart: 'health', title: 'Health', parts: [healthPart(), facts(errorFacts), sentences(errorWords)] }),
   ];
 }
@@ -1255,6 +1255,14 @@ const aboveFacts = view => view.cache.above.map(c => [c.name.replaceAll('_', ' '
 function processFacts(view) {
   const p = view.frame.process ?? {};
   return [['share of CPU', percent(p.gc_cpu_share)], ['heap', bytes(p.heap_bytes)], ['goroutines', number(p.goroutines)], ['collections', number(p.gc_cycles)]];
+}
+
+/** gcWords say what to do where the collector runs often, as a heap beside a cache may be small. */
+function gcWords(view) {
+  const p = view.frame.process ?? {};
+  if (!(p.gc_cpu_share > .1)) return [];
+  return [`Go’s collector takes ${percent(p.gc_cpu_share)} of the processors. It runs each time the heap, ${bytes(p.heap_bytes)}, has doubled, and `
+    + 'the cache’s memory does not count. A larger GOGC, or GOGC=off and a GOMEMLIMIT with room for garbage, makes it run less often.'];
 }
 
 /** viewOf gathers what cards need of a cache. */
