@@ -139,7 +139,7 @@ func (t *Tier) saveAll() (saved bool, err error) {
 		}
 		return false, err
 	}
-	number, err := t.saveSnapshot()
+	number, err := t.saveIndex()
 	if err != nil {
 		return false, fmt.Errorf("ssd: the index cannot be saved, and after a restart of the machine the tier starts empty: %w", err)
 	}
@@ -152,6 +152,14 @@ func (t *Tier) saveAll() (saved bool, err error) {
 	}
 	t.saved.Store(true) // The other place gets it too, should the first be damaged later.
 	return true, errors.Join(t.super.writeSynced(func(*format.Superblock) {}), t.cfg.FS.SyncDir())
+}
+
+// saveIndex is saveSnapshot, if the directory is the one that was opened.
+func (t *Tier) saveIndex() (number uint64, err error) {
+	if err := t.super.inPlace(t.cfg.FS); err != nil {
+		return 0, err
+	}
+	return t.saveSnapshot()
 }
 
 // shrink empties the surplus slots and cuts the file. Nothing is appended meanwhile but

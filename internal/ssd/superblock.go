@@ -1,7 +1,9 @@
 package ssd
 
 import (
+	"errors"
 	"io"
+	"io/fs"
 	"sync"
 
 	"github.com/firncache/firn/internal/ssd/format"
@@ -45,4 +47,23 @@ func (f *superFile) update(put func(io.WriterAt, *format.Superblock) error, chan
 	}
 	f.Superblock = s
 	return nil
+}
+
+var errMoved = errors.New("the files are no longer in the directory: they were removed, or it was moved away")
+
+// inPlace is an error if the file with the superblock's name is missing, or another log's: what is
+// made or removed by its name would not be this log's. A damaged one will be written again.
+func (f *superFile) inPlace(fsys vfs.FS) error {
+	named, err := fsys.Open(format.SuperblockName, vfs.OpenOptions{ReadOnly: true})
+	if errors.Is(err, fs.ErrNotExist) {
+		return errMoved
+	}
+	if err != nil {
+		return err
+	}
+	s, err := format.ReadSuperblock(named)
+	if err == nil && s.LogID != f.LogID || errors.Is(err, format.ErrLater) {
+		return errors.Join(errMoved, named.Close())
+	}
+	return named.Close()
 }

@@ -44,4 +44,16 @@ var endings = []mutation{{
 	file:  "internal/local/store.go",
 	old:   "\tselect {\n\tcase <-before:\n\t\treturn false, nil\n\tcase <-ctx.Done():\n\t}\n",
 	pkg:   "./internal/tests/ssd", test: "TestShutdownBesideAnother",
+}, {
+	guard: "the index is saved in the directory that was opened",
+	file:  "internal/ssd/superblock.go",
+	old:   "if err == nil && s.LogID != f.LogID ||",
+	new:   "if err == nil && s.LogID == 0 ||",
+	pkg:   "./internal/tests/ssd", test: "TestDirectoryReplacedWhileOpen",
+}, {
+	guard: "files that were removed are missed",
+	file:  "internal/ssd/superblock.go",
+	old:   "\t\treturn errMoved\n",
+	new:   "\t\treturn nil\n",
+	pkg:   "./internal/tests/ssd", test: "TestFilesRemovedWhileOpen",
 }}
