@@ -214,8 +214,8 @@ func (c *Cache) Delete(key []byte) error { return c.store.Delete(key) }
 
 // All yields every live key and value. The slices are lent until the next step. An entry that is
 // there from beginning to end is yielded once; one that comes, goes or changes meanwhile may or
-// may not be, and one that moves between RAM and the SSD may be yielded twice or not at all. The
-// loop may use the cache; it waits for the disk between two steps.
+// may not be, one that moves on the SSD may be yielded again, and one that moves between RAM and
+// the SSD twice or not at all. The loop may use the cache; it waits for the disk between two steps.
 func (c *Cache) All() iter.Seq2[[]byte, []byte] { return c.store.All }
 
 // Len is the number of entries, expired ones that have not been taken out yet too. An entry that

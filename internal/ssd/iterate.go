@@ -1,26 +1,57 @@
 package ssd
 
-import "github.com/firncache/firn/internal/ssd/format"
+import (
+	"cmp"
+	"slices"
+
+	"github.com/firncache/firn/internal/ssd/format"
+)
 
 // All calls yield for every live record, segment after segment, until it returns
 // false. The slices are lent until it returns; no lock is held meanwhile. What
-// comes, goes or moves meanwhile may be left out or yielded twice.
+// comes or goes meanwhile may be left out. Records move to the end of the log: so the oldest
+// segment comes first, and at the end those that were made meanwhile; what was yielded before it
+// moved is yielded again, and only what moves again by then is left out.
 func (t *Tier) All(yield func(hash uint64, key, value []byte) bool) {
 	var value []byte
-	for slot := range t.log.Slots {
-		serial := t.log.SlotWords[slot].Serial.Load()
-		if serial == 0 || t.state.Load() != on {
-			continue
-		}
-		recs := t.listAny(slot, serial)
-		for len(recs) > 0 {
-			n := t.batchOf(recs)
-			if !t.yieldRecords(slot, serial, recs[:n], &value, yield) {
-				return
+	var last segmentAt // of which so many records have been seen
+	seen := 0
+	for range 2 {
+		for _, s := range t.segmentsFrom(last.serial) {
+			recs := t.listAny(s.slot, s.serial)
+			if s != last {
+				last, seen = s, 0
 			}
-			recs = recs[n:]
+			recs, seen = recs[min(seen, len(recs)):], max(seen, len(recs))
+			for len(recs) > 0 {
+				n := t.batchOf(recs)
+				if !t.yieldRecords(s.slot, s.serial, recs[:n], &value, yield) {
+					return
+				}
+				recs = recs[n:]
+			}
 		}
 	}
+}
+
+// segmentAt is a segment, and where in the file.
+type segmentAt struct {
+	serial uint64
+	slot   int
+}
+
+// segmentsFrom are the segments from a serial on, the oldest first; none while the tier is off.
+func (t *Tier) segmentsFrom(serial uint64) (all []segmentAt) {
+	if t.state.Load() != on {
+		return nil
+	}
+	for slot := range t.log.SlotWords {
+		if s := t.log.SlotWords[slot].Serial.Load(); s != 0 && s >= serial {
+			all = append(all, segmentAt{s, slot})
+		}
+	}
+	slices.SortFunc(all, func(a, b segmentAt) int { return cmp.Compare(a.serial, b.serial) })
+	return all
 }
 
 // yieldRecords reads some records of a segment and yields those that the index

@@ -42,6 +42,40 @@ func TestCleaningLosesNothing(t *testing.T) {
 	}
 }
 
+// All yields what is there from beginning to end, though cleaning moves it meanwhile.
+func TestAllWhileCleaning(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		w, _ := started(t, 1, testConfig)
+		w.most = 1000
+		keys := int(w.tier.logBytes) * 7 / 10 / 530
+		w.fill(t, keys)
+		rewrite := func(n int) { // every other key
+			for range n {
+				w.put(t, w.key(w.rng.IntN(keys/2)*2))
+			}
+			w.settle()
+		}
+		rewrite(keys / 2)
+		yielded, moved := map[string]bool{}, w.tier.Stats().Reinserted
+		w.tier.All(func(_ uint64, key, _ []byte) bool {
+			if yielded[string(key)] = true; len(yielded) == keys/2 && moved == w.tier.Stats().Reinserted {
+				rewrite(keys)
+			}
+			return true
+		})
+		left := 0
+		for i := 1; i < keys; i += 2 {
+			if !yielded[string(w.key(i))] {
+				left++
+			}
+		}
+		if moved = w.tier.Stats().Reinserted - moved; left > 0 || moved == 0 {
+			t.Errorf("%d of %d records that stayed were left out, while %d moved", left, keys/2, moved)
+		}
+		w.close(t)
+	})
+}
+
 // halfDead is a tier whose log is full, of small records half of which are dead. Its
 // maintain loop reclaims nothing until it is told to.
 func halfDead(t *testing.T) (w *world, mem *vfstest.Mem, f *vfstest.Faulty, keys int) {
