@@ -104,13 +104,14 @@ func (d *ssdTier) Has(hash uint64) bool { return !d.lacks(hash, 0) }
 func (d *ssdTier) Room() (bytes int64, evicting bool, hits uint64) { return d.tier.Room() }
 
 // clear empties both tiers. Nothing is promoted meanwhile: a value read from the
-// disk before it is cleared must not come to RAM after that was.
-func (d *ssdTier) clear(upper *ram.Tier) (ok bool) {
+// disk before it is cleared must not come to RAM after that was. A Close, which begins with RAM,
+// may have saved what is cleared after that.
+func (d *ssdTier) clear(upper *ram.Tier) bool {
 	d.clearing.Add(1)
 	defer d.clearing.Add(-1)
-	ok = upper.Clear()
+	upper.Clear()
 	d.tier.Clear()
-	return ok
+	return !upper.Closed()
 }
 
 // evictions is ssd.Evictions: it has the RAM tier note what the SSD tier evicts, so that
