@@ -378,4 +378,10 @@ var ssdTier = []mutation{{
 	old:   "	for range sampledAtOnce {\n",
 	new:   "	for range 0 {\n",
 	pkg:   "./internal/tests/typed", test: "TestMaxBytesShareIsCountedAgain",
+}, {
+	guard: "All goes on to the segments that records moved to",
+	file:  "internal/ssd/iterate.go",
+	old:   "\tfor range 2 {\n",
+	new:   "\tfor range 1 {\n",
+	pkg:   "./internal/ssd", test: "TestAllWhileCleaning",
 }}
