@@ -18,9 +18,9 @@
 // # Algorithm
 //
 // Until the cache is full, every record enters Main. From then on a record
-// enters Small, unless its key has a ghost younger than Main's tail: such a
-// key was away for a shorter time than the oldest record of Main has stayed,
-// so it enters Main. That is the comparison at the heart of LIRS (Jiang and
+// enters Small, unless its key has a ghost younger than three quarters of the age of
+// Main's tail: such a key was away for a shorter time than the oldest records of Main have
+// stayed, so it enters Main. That is the comparison at the heart of LIRS (Jiang and
 // Zhang, SIGMETRICS'02), made on clocks: it keeps a loop that is larger than
 // the cache from flushing Main.
 //

@@ -75,7 +75,7 @@
 // Lock order: large → shard.mu → the pool, the tuner's or the lower tier's;
 // janitor.sweeping → shard.mu or the pool; resizing → the pool. No goroutine holds two
 // shards' locks: one that needs a segment gives up its shard's lock first, reclaims one
-// from the shard that holds most, and starts again.
+// from that shard, or from the one that holds most if it holds less than its part, and starts again.
 //
 // # Reads
 //
