@@ -64,10 +64,12 @@ func (t *Typed[K, V]) checkTag(call, tag string) error {
 	return nil
 }
 
-// useTags has the tiers ask whether a value's tags were invalidated.
+// useTags has the tiers ask whether a value's tags were invalidated, from before it returns on: of
+// two first calls at once both tell them.
 func (c *Cache) useTags() {
-	if !c.typed.tagged.Load() && !c.typed.tagged.Swap(true) {
+	if !c.typed.tagged.Load() {
 		c.typed.tags.Use()
+		c.typed.tagged.Store(true)
 	}
 }
 
