@@ -127,8 +127,10 @@ func (c *Cache) Increment(ctx context.Context, key []byte, delta int64) (sum int
 	if c.inPlace(ctx) && c.store.Add(key, &a) {
 		return int64(a.Sum), nil
 	}
-	if done, err := c.setIfAbsent(ctx, &c.loads, key, binary.LittleEndian.AppendUint64(nil, uint64(delta))); done || err != nil {
-		return delta, err
+	if done, err := c.setIfAbsent(ctx, &c.loads, key, binary.LittleEndian.AppendUint64(nil, uint64(delta))); err != nil {
+		return 0, err
+	} else if done {
+		return delta, nil
 	}
 	err = c.compute(ctx, &c.loads, key, func(old []byte, _ int64, ok bool) ([]byte, Op, error) {
 		sum = delta

@@ -89,6 +89,17 @@ func overflow(w *computing, first, second int64) error {
 	return err
 }
 
+// An Increment that fails before it has looked has no sum, as any other that fails.
+func TestFailedIncrementHasNoSum(t *testing.T) {
+	t.Parallel()
+	c := harness.OpenSmall(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if sum, err := c.Increment(ctx, []byte("key"), 7); sum != 0 || !errors.Is(err, context.Canceled) {
+		t.Errorf("%d, %v: want 0 and that the context has ended", sum, err)
+	}
+}
+
 // A cache that is closed, before the call or while the function runs.
 func TestComputeClosed(t *testing.T) {
 	t.Parallel()
