@@ -280,7 +280,7 @@ func (c *Cache) SetRAMBytes(n int64) error {
 
 // resize changes the RAM budget.
 func (c *Cache) resize(n int64) error {
-	if n < c.store.RAMBytes() {
+	if n < c.store.RAMBytes() && n >= c.store.LeastRAMBytes() {
 		c.typed.hot.Limit(n / hotShare) // hot values go first
 	}
 	err := c.store.Resize(n)

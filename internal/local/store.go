@@ -190,6 +190,9 @@ func (s *Store) RaiseGrace(millis int64) {
 // RAMBytes is the RAM budget.
 func (s *Store) RAMBytes() int64 { return s.RAM.Bytes() }
 
+// LeastRAMBytes is what no RAM budget is below, whatever is lent by now.
+func (s *Store) LeastRAMBytes() int64 { return s.RAM.LeastBytes() }
+
 // Memory is what the tiers hold of the RAM budget, and the least that it may be now.
 func (s *Store) Memory() (resident, least int64) {
 	inRAM, _ := s.Stats()

@@ -47,6 +47,9 @@ func (t *Tier) Bounds() (least, most int64) { return t.minBytes(), t.maxBytes() 
 // Bytes is the budget.
 func (t *Tier) Bytes() int64 { return t.bytes.Load() }
 
+// LeastBytes is Bounds's least while nothing is reserved.
+func (t *Tier) LeastBytes() int64 { return t.minOwn() }
+
 // minBytes is the smallest budget that the tier can shrink to.
 func (t *Tier) minBytes() int64 { return t.reserved.Load() + t.minOwn() }
 

@@ -267,6 +267,24 @@ func TestHotBudget(t *testing.T) {
 	must(t, c.SetRAMBytes(ram))
 }
 
+// A budget that is refused changes nothing: hot values stay.
+func TestHotValuesAfterRefusedBudget(t *testing.T) {
+	t.Parallel()
+	c := open(t, firn.Options{RAMBytes: 1 << 20})
+	typed := harness.NewTyped(t, c, "n", firn.TypedOptions[int, *[1 << 10]byte]{ReadOnly: true})
+	must(t, typed.Set(1, new([1 << 10]byte)))
+	heat(t, typed, 1)
+	hot, _ := typed.Get(1)
+	for _, n := range []int64{-1, 0, 1, firn.MinRAMBytes / 2} {
+		if c.SetRAMBytes(n) == nil {
+			t.Fatalf("SetRAMBytes(%d) is no error", n)
+		}
+		if again, _ := typed.Get(1); again != hot {
+			t.Fatalf("SetRAMBytes(%d) has failed, and the value is hot no more", n)
+		}
+	}
+}
+
 // The hot values of a cache that is closed are garbage, also while their Typed is in use.
 func TestHotValuesAfterClose(t *testing.T) {
 	c := open(t, firn.Options{RAMBytes: 1 << 20})
