@@ -284,7 +284,11 @@ func (c *Cache) resize(n int64) error {
 		c.typed.hot.Limit(n / hotShare) // hot values go first
 	}
 	err := c.store.Resize(n)
-	c.typed.hot.Limit(c.store.RAMBytes() / hotShare)
+	for ok := false; !ok; { // of two calls at once the last to look sees the size that stays
+		n = c.store.RAMBytes()
+		c.typed.hot.Limit(n / hotShare)
+		ok = n == c.store.RAMBytes()
+	}
 	return err
 }
 
