@@ -101,6 +101,18 @@ func TestOpenTLS(t *testing.T) {
 	}
 }
 
+// A client without a certificate is refused, by TLS 1.3 after the handshake only.
+func TestOpenWithoutClientCertificate(t *testing.T) {
+	s := servertest.Start(t, servertest.Options{TLS: true, Config: []string{"tls-auth-clients yes"}})
+	for _, version := range []uint16{tls.VersionTLS12, tls.VersionTLS13} {
+		config := s.TLS()
+		config.MaxVersion = version
+		if got := refused(t, Options{TLS: config}, s.Addr); !strings.Contains(got, "Options.TLS: remote error: tls: ") {
+			t.Errorf("%s: %s: want what the server says of the certificate", tls.VersionName(version), got)
+		}
+	}
+}
+
 // A server that is not there is connected to when it comes.
 func TestOpenWithoutServer(t *testing.T) {
 	addr := net.JoinHostPort("127.0.0.1", strconv.Itoa(servertest.FreePort(t)))

@@ -66,6 +66,5 @@ func isCertificate(err error) bool {
 	var invalid *tls.CertificateVerificationError
 	var header tls.RecordHeaderError
 	var unknown x509.UnknownAuthorityError
-	var alert tls.AlertError
-	return errors.As(err, &invalid) || errors.As(err, &header) || errors.As(err, &unknown) || errors.As(err, &alert)
+	return errors.As(err, &invalid) || errors.As(err, &header) || errors.As(err, &unknown) || isAlert(err)
 }

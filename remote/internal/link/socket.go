@@ -1,6 +1,7 @@
 package link
 
 import (
+	"errors"
 	"net"
 	"sync/atomic"
 
@@ -28,7 +29,26 @@ func (s *socket) Read(b []byte) (int, error) {
 	return n, err
 }
 
+// Write returns an alert that has come, in place of the end of the connection that it led to: in TLS 1.3 a
+// server refuses a client's certificate after the handshake.
 func (s *socket) Write(b []byte) (int, error) {
+	n, err := s.write(b)
+	if err != nil && s.c.pulse.Load() == 0 { // before the first read
+		if _, said := s.Conn.Read(make([]byte, 1)); isAlert(said) {
+			err = said
+		}
+	}
+	return n, err
+}
+
+// isAlert reports whether the server has ended a TLS connection, and said why. The type of what it says
+// is crypto/tls's own.
+func isAlert(err error) bool {
+	var op *net.OpError
+	return errors.As(err, &op) && op.Op == "remote error"
+}
+
+func (s *socket) write(b []byte) (int, error) {
 	done := 0
 	for len(b)-done > longWrite {
 		n, err := s.Conn.Write(b[done : done+longWrite])
