@@ -77,8 +77,8 @@ func TestSecondOutageIsLogged(t *testing.T) {
 	}
 }
 
-// An error that differs from the last one in the port of this end, or in the call that found it, is
-// not logged again.
+// An error that differs from one before in the port of this end, or in the call that found it, is
+// not logged again, also if there was another one in between.
 func TestConnectErrorsLoggedOnce(t *testing.T) {
 	var log strings.Builder
 	port, says := 0, "reset"
@@ -88,7 +88,7 @@ func TestConnectErrorsLoggedOnce(t *testing.T) {
 	}
 	o := newTier(Options{Addrs: []string{"10.0.0.2:6379"}, Namespace: "test", Dial: fail, Log: slog.New(slog.NewTextHandler(&log, nil))})
 	t.Cleanup(func() { o.Close(context.Background()) })
-	for _, says = range []string{"reset", "reset", "reset", "refused", "refused"} {
+	for _, says = range []string{"reset", "reset", "refused", "refused", "reset", "refused"} {
 		if o.wire().Connect(t.Context()) == nil {
 			t.Fatal("connected")
 		}

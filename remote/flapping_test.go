@@ -21,20 +21,31 @@ func (c beatless) Write(b []byte) (int, error) {
 	return c.Conn.Write(b)
 }
 
-// A server that ends each connection as soon as it is made is not connected to without a pause.
+// A server that ends each connection as soon as it is made, or has answered heartbeats, is not
+// connected to without a pause.
 func TestPauseAfterShortConnections(t *testing.T) {
 	s := servertest.Start(t, servertest.Options{})
+	for name, heard := range map[string]bool{"made": false, "heard of": true} {
+		t.Run(name, func(t *testing.T) { pauses(t, s.Addr, heard) })
+	}
+}
+
+func pauses(t *testing.T, addr string, heard bool) {
 	const connections = 8
 	dialed := make(chan struct{}, connections)
-	tier := newTier(Options{Addrs: []string{s.Addr}, Namespace: "test", Log: slog.New(slog.DiscardHandler),
+	tier := newTier(Options{Addrs: []string{addr}, Namespace: "test", Log: slog.New(slog.DiscardHandler),
 		Dial: func(ctx context.Context, network, addr string) (net.Conn, error) {
 			select {
 			case dialed <- struct{}{}:
 			default:
 			}
 			c, err := new(net.Dialer).DialContext(ctx, network, addr)
-			return beatless{c}, err
+			if err == nil && !heard {
+				c = beatless{c}
+			}
+			return c, err
 		}})
+	tier.common.AfterPong = func() { lose(tier) }
 	defer tier.Close(t.Context())
 	if _, err := tier.Open(newStore()); err != nil {
 		t.Fatal(err)

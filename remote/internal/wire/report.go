@@ -66,7 +66,10 @@ func (w *Wire) Announces() bool {
 
 func (w *Wire) noteConnected(c *link.Conn) {
 	w.common.connects.Add(1)
-	w.lastError.Store("") // the next outage is another one
+	if !w.losses.logged() {
+		return
+	}
+	w.causes.Clear() // the next outage is another one
 	log := w.common.Log.Info
 	if !c.Server.Tracking {
 		log = w.common.Log.Warn
@@ -76,28 +79,39 @@ func (w *Wire) noteConnected(c *link.Conn) {
 
 func (w *Wire) noteFailed(err error) {
 	w.common.Owner.Unreached()
-	if said := causeOf(err); w.lastError.Swap(said) != said {
+	if _, said := w.causes.LoadOrStore(causeOf(err), true); !said {
 		w.common.Log.Warn("firn/remote: cannot connect", "err", err)
 	}
 }
 
 func (w *Wire) noteLost() {
-	w.common.Log.Warn("firn/remote: connection lost", "server", w.Addr)
+	w.noteBegun(&w.losses, "firn/remote: connection lost")
 	w.common.Owner.EpochEnded()
+}
+
+// noteBegun logs what may begin and end many times in a second.
+func (w *Wire) noteBegun(o *outages, what string) {
+	log, last := o.begin(clock.Boot())
+	if last {
+		what += " (the last line of it for a minute, as it comes so often)"
+	}
+	if log {
+		w.common.Log.Warn(what, "server", w.Addr)
+	}
 }
 
 // notePresence logs that the server went away, or is back.
 func (w *Wire) notePresence(away bool) {
 	if away {
-		w.common.Log.Warn("firn/remote: requests fail at once until the server answers", "server", w.Addr)
-	} else {
+		w.noteBegun(&w.absences, "firn/remote: requests fail at once until the server answers")
+	} else if w.absences.logged() {
 		w.common.Log.Info("firn/remote: the server answers again", "server", w.Addr)
 	}
 }
 
 // noteMap is called when a server's answer about the cluster cannot be used.
 func (w *Wire) noteMap(err error) {
-	if said := causeOf(err); w.lastError.Swap(said) != said {
+	if _, said := w.causes.LoadOrStore(causeOf(err), true); !said {
 		w.common.Log.Warn("firn/remote: no map of the cluster", "server", w.Addr, "err", err)
 	}
 }

@@ -19,15 +19,17 @@ type Wire struct {
 	via    *Wire         // if set, this one is a guided wire to it
 	poked  chan struct{} // has a heartbeat be sent at once
 
-	mu        sync.Mutex
-	closed    bool
-	started   bool
-	state     atomic.Pointer[state]
-	lastError atomic.Value // a string: of the last attempt to connect
-	refusals  sync.Map     // by the first word of an error: when it was logged last, in clock.Boot
-	presence  presence
-	patience  patience
-	checking  chan struct{} // a token for each check that is on its way
+	mu       sync.Mutex
+	closed   bool
+	started  bool
+	state    atomic.Pointer[state]
+	causes   sync.Map // of attempts to connect since the last connection, which were logged
+	losses   outages  // of the connection
+	absences outages  // of presence
+	refusals sync.Map // by the first word of an error: when it was logged last, in clock.Boot
+	presence presence
+	patience patience
+	checking chan struct{} // a token for each check that is on its way
 
 	done chan struct{} // closed by Close
 	ends sync.WaitGroup
@@ -81,23 +83,24 @@ func (w *Wire) set(s *state) {
 	}
 }
 
-// stayConnected makes one connection after the other: at once if the server was heard of, and
+// stayConnected makes one connection after the other: at once if the last one has lived, and
 // after a pause otherwise, longer each time. A server may take a connection and end it.
 func (w *Wire) stayConnected() {
 	delay := time.Duration(0)
 	for {
-		heard := false
+		lived := false
 		if c := w.Conn(); c != nil {
+			began := time.Now()
 			c.Live(w.poked) // until it is lost
 			w.onLost(c)
 			if !w.isClosed() {
 				w.noteLost() // before another epoch begins
 			}
-			heard = c.Heard() != 0
+			lived = c.Heard() != 0 && time.Since(began) >= w.common.Rhythm.MaxRetry
 		} else if w.Connect(w.common.Dialing) == nil {
 			continue
 		}
-		if delay = w.common.Rhythm.Retry(delay); heard {
+		if delay = w.common.Rhythm.Retry(delay); lived {
 			delay = 0
 		}
 		if !w.pause(delay) {
