@@ -172,6 +172,8 @@ func TestValidate(t *testing.T) {
 		{func(o *Options) { o.Addrs = nil }, `Options.Addrs is []: want at least one "host:port"`},
 		{func(o *Options) { o.Addrs = []string{"a", "redis://b:1/2"} }, `Options.Addrs[1] is "redis://b:1/2": want "host:port", no URL`},
 		{func(o *Options) { o.Addrs = []string{"a:b"} }, `Options.Addrs[0] is "a:b": want "host:port" with a port from 1 to 65535`},
+		{func(o *Options) { o.Addrs = []string{"/run/redis.sock"} }, `Options.Addrs[0] is "/run/redis.sock": want "host:port", or "host" for port 6379; Dial`},
+		{func(o *Options) { o.Addrs = []string{"secret@host:1"} }, `Options.Addrs[0] is "…@host:1": want "host:port"`},
 		{func(o *Options) { o.Addrs = []string{"::1"} }, `Options.Addrs[0] is "::1": want "host:port"`},
 		{func(o *Options) { o.Namespace = "" }, `Options.Namespace is "": want 1 to 128 bytes`},
 		{func(o *Options) { o.Namespace = "a:b" }, `Options.Namespace is "a:b": want 1 to 128 bytes`},

@@ -33,6 +33,7 @@ const (
 type Options struct {
 	// Addrs are the servers, each "host:port", or "host" for port 6379. One that is not in
 	// cluster mode is the only one; of a cluster, some of its servers, which name the others.
+	// For a Unix socket it is any name, and Dial connects to the socket.
 	Addrs []string
 
 	// Namespace begins the name of every key on the server, as "namespace:". Caches with the
@@ -229,8 +230,8 @@ func hostPort(addr string) (string, error) {
 	if err != nil && !strings.HasPrefix(addr, "[") && !strings.Contains(addr, ":") {
 		host, port, err = addr, "6379", nil
 	}
-	if err != nil || host == "" || strings.IndexFunc(host, unicode.IsSpace) >= 0 {
-		return "", errors.New(`"host:port", or "host" for port 6379`)
+	if err != nil || host == "" || strings.ContainsAny(host, "/@") || strings.IndexFunc(host, unicode.IsSpace) >= 0 {
+		return "", errors.New(`"host:port", or "host" for port 6379; Dial reaches a Unix socket`)
 	}
 	if n, err := strconv.Atoi(port); err != nil || n < 1 || n > 65535 {
 		return "", errors.New(`"host:port" with a port from 1 to 65535`)
