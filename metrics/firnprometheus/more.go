@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/firncache/firn/stats"
 	"github.com/prometheus/client_golang/prometheus"
@@ -73,6 +74,7 @@ func (n *namespaces) byLabel(all map[string]stats.Namespace) map[string]stats.Na
 		if !n.named[name] {
 			name = other
 		}
+		name = strings.ToValidUTF8(name, "\uFFFD") // no label may be anything else
 		labelled[name] = sum(labelled[name], s)
 	}
 	return labelled

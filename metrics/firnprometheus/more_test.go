@@ -2,6 +2,7 @@ package firnprometheus_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/firncache/firn/metrics/firnprometheus"
@@ -59,5 +60,16 @@ func TestCurveAndNamespaces(t *testing.T) {
 	}
 	if problems, err := testutil.GatherAndLint(registry); err != nil || len(problems) > 0 {
 		t.Errorf("names and help texts: %v %v", problems, err)
+	}
+}
+
+// Namespaces may have any bytes, labels may not: those of one label are summed.
+func TestNamespacesThatAreNotText(t *testing.T) {
+	r := prometheus.NewPedanticRegistry()
+	r.MustRegister(firnprometheus.NewCollector("sessions", many{map[string]stats.Namespace{"a\xff": {Sets: 1}, "a\xfe": {Sets: 2}}}))
+	const want = "# HELP firn_namespace_sets_total Values stored by calls.\n# TYPE firn_namespace_sets_total counter\n" +
+		"firn_namespace_sets_total{cache=\"sessions\",namespace=\"a\uFFFD\"} 3\n"
+	if err := testutil.GatherAndCompare(r, strings.NewReader(want), "firn_namespace_sets_total"); err != nil {
+		t.Error(err)
 	}
 }
