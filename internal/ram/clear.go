@@ -30,12 +30,12 @@ func (s *shard) empty() {
 	}
 	var ev evicted.List
 	s.mu.Lock()
-	if !s.closed && (!notifies || s.table.Len() == 0) {
-		s.clear()
-	}
 	var ended *watch.Watch
 	if !notifies { // else removeAll has ended those that there were
-		ended = s.watches.EndOf(func(uint64) bool { return true })
+		ended = s.watches.EndOf(func(uint64) bool { return true }, nil) // first, as in delete
+	}
+	if !s.closed && (!notifies || s.table.Len() == 0) {
+		s.clear()
 	}
 	s.unlock(&ev)
 	ended.CallWritten()
@@ -118,10 +118,12 @@ func (s *shard) removeAll() {
 // begins. It ends the watches of the keys that it passes, whether or not they have a record: a
 // load from before Clear must not store behind the walk, and what one stores ahead of it goes.
 func (s *shard) removeFrom(at uint64, ev *evicted.List) (next uint64) {
+	var ended *watch.Watch
 	s.mu.Lock()
 	if !s.closed {
 		next = s.eachFrom(at, func(hash uint64, loc uint32) {
 			if b, slot, ok := s.table.Find(hash, loc); ok {
+				ended = s.watches.EndHash(hash, ended) // first, as in delete
 				r := s.tier.recordAt(s.tier.place(loc))
 				s.dropLowerCopy(hash, &r)
 				s.noteEvicted(&r, evicted.Deleted)
@@ -131,10 +133,10 @@ func (s *shard) removeFrom(at uint64, ev *evicted.List) (next uint64) {
 			}
 		})
 	}
-	ended := s.watches.EndOf(func(hash uint64) bool {
+	ended = s.watches.EndOf(func(hash uint64) bool {
 		p := index.Position(hash)
 		return p >= at && (p < next || next == 0)
-	})
+	}, ended)
 	s.unlock(ev)
 	ended.CallWritten()
 	return next

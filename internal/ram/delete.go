@@ -38,10 +38,14 @@ func (t *Tier) Drop(hash uint64, key []byte, cause evicted.Cause, ev *evicted.Li
 	return true
 }
 
-// delete returns the watches that it has ended, other than the caller's own.
+// delete returns the watches that it has ended, other than the caller's own. It ends them first: a
+// reader, who takes no lock, may find the record gone, and then joins no load from before.
 func (s *shard) delete(hash uint64, key []byte, own *watch.Watch, cause evicted.Cause) (ended *watch.Watch) {
 	b, slot, r, ok := s.find(hash, key)
 	copied := !ok || s.tier.mayHaveLowerCopy(&r)
+	if !s.watches.None() {
+		ended = s.watches.End(hash, key, own)
+	}
 	switch {
 	case ok && s.tier.pastGrace(&r):
 		s.remove(hash, b, slot, &r, evicted.Expired)
@@ -50,7 +54,10 @@ func (s *shard) delete(hash uint64, key []byte, own *watch.Watch, cause evicted.
 		s.remove(hash, b, slot, &r, cause)
 		s.count.left(cause)
 	}
-	return s.noteWrite(hash, key, own, copied)
+	if copied {
+		s.invalidateLower(hash)
+	}
+	return ended
 }
 
 // EvictLower removes the lower tier's record of a key by calling take under the lock that

@@ -67,8 +67,8 @@ func (s *shard) dropLowerCopy(hash uint64, r *stored) {
 	}
 }
 
-// noteWrite is called when a Set or Delete has taken effect, before the lock is
-// released. It invalidates the lower tier's copies if copied says that there may be
+// noteWrite is called when a Set has taken effect, before the lock is released. It invalidates the
+// lower tier's copies if copied says that there may be
 // one. It returns the watches that the write has ended, other than the writer's own: their
 // callWritten is due when the lock is released.
 func (s *shard) noteWrite(hash uint64, key []byte, own *watch.Watch, copied bool) (ended *watch.Watch) {
@@ -80,8 +80,15 @@ func (s *shard) noteWrite(hash uint64, key []byte, own *watch.Watch, copied bool
 
 // noteWriteSlow is noteWrite where there are watches or copies.
 func (s *shard) noteWriteSlow(hash uint64, key []byte, own *watch.Watch, copied bool) (ended *watch.Watch) {
-	if lower := s.tier.lower; lower != nil && copied {
-		lower.Invalidate(hash)
+	if copied {
+		s.invalidateLower(hash)
 	}
 	return s.watches.End(hash, key, own)
+}
+
+// invalidateLower ends the lower tier's copies of a key whose write has taken effect.
+func (s *shard) invalidateLower(hash uint64) {
+	if lower := s.tier.lower; lower != nil {
+		lower.Invalidate(hash)
+	}
 }

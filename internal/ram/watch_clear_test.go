@@ -88,3 +88,44 @@ func TestWatchesAheadOfClear(t *testing.T) {
 		t.Errorf("%d of %d keys are left, of which %d were not passed", tier.Len(), len(watches), ahead)
 	}
 }
+
+// A watch ends before its record is gone: whoever does not find that joins no load from before.
+func TestWatchEndsBeforeRecord(t *testing.T) {
+	t.Parallel()
+	key := []byte("key")
+	for name, remove := range map[string]func(tier *Tier){
+		"Delete": func(tier *Tier) { tier.deleteKey(key) },
+		"DeleteIf": func(tier *Tier) {
+			var own watch.Watch
+			var left evicted.List
+			tier.watchKey(&own, key)
+			if err := tier.DeleteIf(&own, &left); err != nil {
+				t.Error(err)
+			}
+		},
+		"Clear": func(tier *Tier) { tier.Clear() },
+	} {
+		var w watch.Watch
+		asked := false
+		tier, err := New(Config{
+			Bytes: MinBytes, Seed: 1, Now: func() int64 { return 1000 }, OnEvict: func(_, _ []byte, _ evicted.Cause) {},
+			Wants: func(_ []byte, _ evicted.Cause) bool { // the record is there
+				if asked = true; !w.Voided() {
+					t.Errorf("%s: a record is about to go, and a watch of its key goes on", name)
+				}
+				return false
+			},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer tier.Free()
+		if err := tier.setKey(key, []byte("old"), 0); err != nil {
+			t.Fatal(err)
+		}
+		tier.watchKey(&w, key)
+		if remove(tier); !asked {
+			t.Errorf("%s: no record was removed", name)
+		}
+	}
+}

@@ -111,7 +111,7 @@ func (t *Table) Touch(hash uint64, key []byte, deadline int64) {
 
 // Remove ends one watch.
 func (t *Table) Remove(w *Watch) {
-	t.take(w.hash, func(v *Watch) bool { return v == w })
+	t.take(w.hash, func(v *Watch) bool { return v == w }, nil)
 }
 
 // End ends the watches of a key that is being written, other than the writer's own if
@@ -120,11 +120,20 @@ func (t *Table) End(hash uint64, key []byte, own *Watch) (ended *Watch) {
 	if own != nil && own.Written == nil {
 		own = nil
 	}
-	return t.take(hash, func(w *Watch) bool { return w != own && bytes.Equal(w.key, key) })
+	return t.take(hash, func(w *Watch) bool { return w != own && bytes.Equal(w.key, key) }, nil)
 }
 
-// EndOf is End for every key whose hash which accepts.
-func (t *Table) EndOf(which func(hash uint64) bool) (ended *Watch) {
+// EndHash is End for every key with a hash, and puts those whose Written is due before those that were
+// ended already.
+func (t *Table) EndHash(hash uint64, ended *Watch) *Watch {
+	if t.None() {
+		return ended
+	}
+	return t.take(hash, func(*Watch) bool { return true }, ended)
+}
+
+// EndOf is EndHash for every hash that which accepts.
+func (t *Table) EndOf(which func(hash uint64) bool, ended *Watch) *Watch {
 	n := t.n
 	for w, next := t.few, (*Watch)(nil); w != nil; w = next {
 		if next = w.next; which(w.hash) {
@@ -141,10 +150,11 @@ func (t *Table) EndOf(which func(hash uint64) bool) (ended *Watch) {
 	return ended
 }
 
-// take ends watches of a hash, takes them out and returns those whose Written is due.
-func (t *Table) take(hash uint64, which func(*Watch) bool) (taken *Watch) {
+// take ends watches of a hash, takes them out and returns those whose Written is due, before those
+// taken already.
+func (t *Table) take(hash uint64, which func(*Watch) bool, taken *Watch) *Watch {
 	n := t.n
-	taken = t.takeFrom(&t.few, hash, which, nil)
+	taken = t.takeFrom(&t.few, hash, which, taken)
 	t.inFew -= n - t.n
 	rest := t.byHash[hash]
 	if rest == nil {

@@ -4,8 +4,8 @@ package mutations
 var ramTier = []mutation{{
 	guard: "a write invalidates the copy in the lower tier",
 	file:  "internal/ram/entries.go",
-	old:   "\t\tlower.Invalidate(hash)\n\t}\n\treturn s.watches",
-	new:   "\t}\n\treturn s.watches",
+	old:   "	if lower := s.tier.lower; lower != nil {\n\t\tlower.Invalidate(hash)\n\t}\n",
+	new:   "",
 	pkg:   "./internal/ram", test: "TestLowerModel", quick: true,
 }, {
 	guard: "a promotion asks whether the copy is current",
@@ -76,6 +76,18 @@ var ramTier = []mutation{{
 	old:   "if s.tier.Notifies(evicted.LowerEvicted) &&",
 	new:   "if false &&",
 	pkg:   "./internal/ram", test: "TestLowerCopyLeavesToo",
+}, {
+	guard: "a Delete ends the watches of its key before the record is gone",
+	file:  "internal/ram/delete.go",
+	old:   "	if !s.watches.None() {\n\t\tended = s.watches.End(hash, key, own)\n\t}\n",
+	new:   "	defer func() { ended = s.watches.End(hash, key, own) }()\n",
+	pkg:   "./internal/ram", test: "TestWatchEndsBeforeRecord",
+}, {
+	guard: "a step of Clear ends the watches of a key before its record is gone",
+	file:  "internal/ram/clear.go",
+	old:   "				ended = s.watches.EndHash(hash, ended) // first, as in delete\n",
+	new:   "",
+	pkg:   "./internal/ram", test: "TestWatchEndsBeforeRecord",
 }, {
 	guard: "what leaves the SSD has not left the cache if RAM has it",
 	file:  "internal/ram/delete.go",
