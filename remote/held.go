@@ -1,7 +1,9 @@
 package remote
 
 import (
+	"cmp"
 	"context"
+	"slices"
 	"sync"
 	"time"
 
@@ -25,16 +27,22 @@ type holding struct {
 	extend, giveUp func(heldLease)
 
 	mu     sync.Mutex
-	held   map[heldLease]bool // true from the first tick on
-	over   []heldLease        // to be given up
-	wake   chan struct{}      // closed for those, and for close; nil while the goroutine does not run
-	idle   chan struct{}      // closed when the last goroutine has ended
+	held   map[heldLease]uint64 // numbered as they came
+	last   uint64               // the number given last
+	ticked uint64               // likewise, at the last tick
+	over   []heldLease          // to be given up
+	wake   chan struct{}        // closed for those, and for close; nil while the goroutine does not run
+	idle   chan struct{}        // closed when the last goroutine has ended
 	closed bool
 }
 
 const (
 	maxOver      = 4096 // that wait to be given up
 	heldTogether = 64   // are extended or given up at a time
+
+	// extendTime is what a lease may take of two rounds that extend all: 35 to 70 µs each were
+	// measured, with 64 at a time.
+	extendTime = 200 * time.Microsecond
 )
 
 // hold has a lease be extended until it is let go.
@@ -45,10 +53,19 @@ func (h *holding) hold(l heldLease) {
 		return
 	}
 	if h.held == nil {
-		h.held = map[heldLease]bool{}
+		h.held = map[heldLease]uint64{}
 	}
-	h.held[l] = false
+	h.last++
+	h.held[l] = h.last
 	h.start()
+}
+
+// life is how long a lease lives if nothing extends it: longer than LeaseTime while so many are held
+// that they are not all extended in time.
+func (h *holding) life(leaseTime time.Duration) time.Duration {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return leaseTime + time.Duration(len(h.held))*extendTime
 }
 
 // letGo ends hold.
@@ -105,15 +122,18 @@ func (h *holding) run(wake <-chan struct{}, idle chan<- struct{}) {
 	}
 }
 
-// due are the leases that were held at the last tick already.
+// due are the leases that were held at the last tick already, the oldest first.
 func (h *holding) due() (due []heldLease) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	for l, again := range h.held {
-		if h.held[l] = true; again {
-			due = append(due, l)
+	number := map[heldLease]uint64{}
+	for l, n := range h.held {
+		if n <= h.ticked {
+			due, number[l] = append(due, l), n
 		}
 	}
+	h.ticked = h.last
+	slices.SortFunc(due, func(a, b heldLease) int { return cmp.Compare(number[a], number[b]) })
 	return due
 }
 

@@ -82,3 +82,31 @@ func TestLoadSlowerThanItsLease(t *testing.T) {
 		t.Errorf("%q", value)
 	}
 }
+
+// The more leases are held, the longer each lives, as long as extending them all may take; the oldest
+// are extended first. A lease that is alone lives for LeaseTime.
+func TestManyHeldLeasesLiveLonger(t *testing.T) {
+	t.Parallel()
+	const many = 10_000
+	s := servertest.Start(t, servertest.Options{})
+	a := open(t, Options{LeaseTime: time.Minute}, s.Addr)
+	alone := a.leased(t, "alone")
+	if left := s.Do("PTTL", "test:kalone").Int; left > 60_000+int64(2*extendTime/time.Millisecond) {
+		t.Errorf("a lease that is alone lives for %d ms: want a minute", left)
+	}
+	for i := range many {
+		a.holding.hold(heldLease{"other", shared.Version(i + 1)})
+	}
+	a.leased(t, "together")
+	a.extend(heldLease{"test:kalone", alone.Leased})
+	least := 60_000 + int64(many*extendTime/time.Millisecond)/2
+	for _, name := range []string{"test:ktogether", "test:kalone"} {
+		if left := s.Do("PTTL", name).Int; left < least {
+			t.Errorf("%s, one of %d leases, lives for %d ms: want more than %d", name, many, left, least)
+		}
+	}
+	a.holding.due()
+	if due := a.holding.due(); len(due) != many+2 || due[0].name != "test:kalone" || due[many+1].name != "test:ktogether" {
+		t.Errorf("%d leases are to be extended: want %d, in the order in which they were taken", len(due), many+2)
+	}
+}

@@ -3,6 +3,7 @@ package remote
 import (
 	"context"
 	"errors"
+	"time"
 
 	"github.com/firncache/firn/internal/shared"
 	"github.com/firncache/firn/remote/internal/command"
@@ -38,6 +39,9 @@ func (t *sharedTier) Lease(ctx context.Context, dst []byte, q shared.Query) (e s
 	}
 	return e, f, err
 }
+
+// leaseLife is how long a lease lives that is taken or extended now.
+func (t *sharedTier) leaseLife() time.Duration { return t.holding.life(t.o.LeaseTime) }
 
 // present is Lease without leases.
 func (t *sharedTier) present(ctx context.Context, w *wire.Wire, slot int, dst []byte, q shared.Query) (shared.Expect, *shared.Found, error) {
@@ -104,7 +108,7 @@ func (l *leasing) first(ctx context.Context) (b []byte, e shared.Expect, err err
 	}
 	version := entry.NewVersion()
 	results := l.w.DoMulti(ctx,
-		command.Set(l.name, leaseEnvelope(version), l.t.o.LeaseTime, "NX"),
+		command.Set(l.name, leaseEnvelope(version), l.t.leaseLife(), "NX"),
 		command.GetRange(l.name, 0, firstPiece))
 	switch err := results[0].Error(); {
 	case err == nil:
@@ -141,7 +145,7 @@ func (l *leasing) isPast(f shared.Found) bool {
 // take replaces what has a version, but no value, by a lease.
 func (l *leasing) take(ctx context.Context, version shared.Version) (shared.Expect, error) {
 	mine := entry.NewVersion()
-	err := l.t.setIf(ctx, l.w, l.name, shared.Expect{Version: version}, entry.Marker(entry.FlagLease, mine), l.t.o.LeaseTime)
+	err := l.t.setIf(ctx, l.w, l.name, shared.Expect{Version: version}, entry.Marker(entry.FlagLease, mine), l.t.leaseLife())
 	if err != nil {
 		return shared.Expect{}, err
 	}
@@ -153,7 +157,7 @@ func (t *sharedTier) leaseBeside(ctx context.Context, key []byte) (mine shared.V
 	name := t.names.Beside(key)
 	v := entry.NewVersion()
 	err = t.askName(ctx, name, func(w *wire.Wire) error {
-		return wrote(w, w.Do(ctx, command.Set(name, leaseEnvelope(v), t.o.LeaseTime, "NX")))
+		return wrote(w, w.Do(ctx, command.Set(name, leaseEnvelope(v), t.leaseLife(), "NX")))
 	})
 	switch {
 	case err == nil:
@@ -192,7 +196,7 @@ func (t *sharedTier) giveUp(l heldLease) {
 // ended it, and what is loaded is not stored.
 func (t *sharedTier) extend(l heldLease) {
 	err := t.askName(t.common.Dialing, l.name, func(w *wire.Wire) error {
-		return t.replace(t.common.Dialing, w, l.name, l.expect(), leaseEnvelope(l.lease), t.o.LeaseTime)
+		return t.replace(t.common.Dialing, w, l.name, l.expect(), leaseEnvelope(l.lease), t.leaseLife())
 	})
 	if errors.Is(err, shared.ErrChanged) {
 		t.holding.letGo(l)
