@@ -351,10 +351,11 @@ func (t *Typed[K, V]) check(ctx context.Context, key, stored []byte) (payload []
 	return payload, t.cfg.c.checkTags(ctx, tags, key, stored)
 }
 
-// checkLoaded is check of what a load gave its caller. What a loader returned that was called since
-// is an answer, whatever was invalidated meanwhile. With a shared tier there may be an older one of
-// which that is not known yet, and a load finds what another process has stored long before. A stale answer may have a tag that has expired; one that takes the place
-// of a load, as it failed or is late, may have any tag that is not known to be invalidated.
+// checkLoaded is check of what a load gave its caller. A value of a loader that was called after the
+// caller came is an answer, whatever was invalidated meanwhile. With a shared tier the loader may have
+// been called before, and another process may have stored the value long ago: its tags are checked.
+// A stale value may have a tag that has expired; one in place of a load that failed or is late may
+// have any tag that is not known to be invalidated.
 func (t *Typed[K, V]) checkLoaded(ctx context.Context, key, stored []byte, came load.Outcome) (payload []byte, err error) {
 	payload, ok := t.cut(stored)
 	if !ok {

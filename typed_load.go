@@ -22,9 +22,9 @@ type TypedLoadFunc[K comparable, V any] = func(ctx context.Context, key K) (V, e
 // keep. It is a MultiLoadFunc in all but the types.
 type TypedMultiLoadFunc[K comparable, V any] = func(ctx context.Context, keys []K) (map[K]V, error)
 
-// loadTries is how often a call loads a value, while others write what is none for it: values
-// that cannot be decoded, or whose tags are invalidated before they have been checked. The third time
-// it passes by these, and may meet a load from before it came; the fourth time it meets none.
+// loadTries is how often a call tries to load a value, while others store values that cannot be
+// decoded, or whose tags are invalidated before the call has checked them. The third try passes by
+// the tiers, and may join a load from before the call; the fourth joins none that is older.
 const loadTries = 4
 
 // GetOrLoad is Lookup that calls load for a missing value and stores the value that it returns,
@@ -124,8 +124,8 @@ func (t *Typed[K, V]) load(ctx context.Context, key K, load TypedLoadFunc[K, V],
 	return e, err
 }
 
-// passesTiers reports whether the next try passes by what all tiers have: they had a value twice that
-// is none, or its tags cannot be looked up.
+// passesTiers reports whether the next try passes by all tiers: twice they had a value that could not
+// be read, or its tags cannot be looked up.
 func passesTiers(try int, unread error) bool {
 	return try > 0 || unread == ErrNotFound || errors.Is(unread, errInvalidated) && errors.Is(unread, ErrSharedUnavailable)
 }
