@@ -4,6 +4,7 @@ import (
 	"errors"
 	"net"
 	"sync/atomic"
+	"time"
 
 	"github.com/redis/rueidis"
 )
@@ -34,12 +35,17 @@ func (s *socket) Read(b []byte) (int, error) {
 func (s *socket) Write(b []byte) (int, error) {
 	n, err := s.write(b)
 	if err != nil && s.c.pulse.Load() == 0 { // before the first read
+		_ = s.SetReadDeadline(time.Now().Add(alertTime))
 		if _, said := s.Conn.Read(make([]byte, 1)); isAlert(said) {
 			err = said
 		}
 	}
 	return n, err
 }
+
+// alertTime is the most that is waited for an alert after a write that failed. One that led to the
+// failure is there.
+const alertTime = time.Second
 
 // isAlert reports whether the server has ended a TLS connection, and said why. The type of what it says
 // is crypto/tls's own.
