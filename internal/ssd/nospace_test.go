@@ -2,6 +2,7 @@ package ssd
 
 import (
 	"errors"
+	"strings"
 	"syscall"
 	"testing"
 	"testing/synctest"
@@ -23,6 +24,7 @@ func TestFault10NoSpace(t *testing.T) {
 		mem.SetQuota(1<<20 + 100<<10)
 		cfg := retryingConfig(mem, w)
 		cfg.Bytes = 4 << 20 // more than there is
+		told := tell(&cfg)
 		w.reopen(t, cfg)
 		if w.tier.Stats().Online {
 			t.Fatal("on, without space")
@@ -31,6 +33,9 @@ func TestFault10NoSpace(t *testing.T) {
 		w.checkKilled(t, mem, retryingConfig, keys, false)
 		mem.SetQuota(16 << 20)
 		w.untilOn()
+		if lines := told.about("starts empty"); len(lines) != 1 || !strings.Contains(lines[0], "the file system was full") {
+			t.Errorf("the log says %q", lines)
+		}
 		w.put(t, w.key(1))
 		w.check(t, keys, true)
 		w.restart(t, cfg)

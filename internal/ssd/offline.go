@@ -103,6 +103,9 @@ func (t *Tier) reinitialize() error {
 	if err := t.probe(); err != nil {
 		return err
 	}
+	if vfs.NoSpace(t.health.Cause()) {
+		return t.startEmpty("the file system was full")
+	}
 	return t.startEmpty("the disk failed")
 }
 
