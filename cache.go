@@ -284,12 +284,13 @@ func (c *Cache) resize(n int64) error {
 		c.typed.hot.Limit(n / hotShare) // hot values go first
 	}
 	err := c.store.Resize(n)
-	for ok := false; !ok; { // of two calls at once the last to look sees the size that stays
+	for { // of two calls at once the last to look sees the size that stays
 		n = c.store.RAMBytes()
 		c.typed.hot.Limit(n / hotShare)
-		ok = n == c.store.RAMBytes()
+		if n == c.store.RAMBytes() {
+			return err
+		}
 	}
-	return err
 }
 
 // leastOverSSD is what an adaptive budget leaves the RAM tier beside the SSD tier's index.

@@ -61,7 +61,8 @@ func (h *holding) hold(l heldLease) {
 }
 
 // life is how long a lease lives if nothing extends it: longer than LeaseTime while so many are held
-// that they are not all extended in time.
+// that they are not all extended in time. Others wait LeaseTime for it all the same, and then store
+// what they load.
 func (h *holding) life(leaseTime time.Duration) time.Duration {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -123,18 +124,24 @@ func (h *holding) run(wake <-chan struct{}, idle chan<- struct{}) {
 }
 
 // due are the leases that were held at the last tick already, the oldest first.
-func (h *holding) due() (due []heldLease) {
+func (h *holding) due() []heldLease {
+	numbers, due := h.heldSinceTick()
+	slices.SortFunc(due, func(a, b heldLease) int { return cmp.Compare(numbers[a], numbers[b]) })
+	return due
+}
+
+// heldSinceTick are the leases that were held at the last tick already, and their numbers. It ticks.
+func (h *holding) heldSinceTick() (numbers map[heldLease]uint64, due []heldLease) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	number := map[heldLease]uint64{}
+	numbers = map[heldLease]uint64{}
 	for l, n := range h.held {
 		if n <= h.ticked {
-			due, number[l] = append(due, l), n
+			due, numbers[l] = append(due, l), n
 		}
 	}
 	h.ticked = h.last
-	slices.SortFunc(due, func(a, b heldLease) int { return cmp.Compare(number[a], number[b]) })
-	return due
+	return numbers, due
 }
 
 // next are those to be given up. With nil the goroutine ends.

@@ -103,9 +103,8 @@ type Options struct {
 	Leases Leases
 
 	// LeaseTime is how long a process that loads a key has others wait at most. It extends its lease
-	// while it loads; one that was killed is waited for no longer. Each lease lives 200 µs longer for
-	// every other that the process holds, so that all are extended in time: if a process is killed
-	// during a bulk load, what others load is not stored before its leases are over. Without leases, it
+	// while it loads; one that was killed is waited for no longer. On the server each lease lives 200 µs
+	// longer for every other that the process holds, so that all are extended in time. Without leases, it
 	// is how long a removal is remembered: a load that takes longer, and has begun before, may
 	// store what was removed. All processes should have the same. Default: 3 s.
 	LeaseTime time.Duration

@@ -68,9 +68,8 @@ func (s *shard) dropLowerCopy(hash uint64, r *stored) {
 }
 
 // noteWrite is called when a Set has taken effect, before the lock is released. It invalidates the
-// lower tier's copies if copied says that there may be
-// one. It returns the watches that the write has ended, other than the writer's own: their
-// callWritten is due when the lock is released.
+// lower tier's copies if copied says that there may be one. It returns the watches that the write has
+// ended, other than the writer's own: their CallWritten is due when the lock is released.
 func (s *shard) noteWrite(hash uint64, key []byte, own *watch.Watch, copied bool) (ended *watch.Watch) {
 	if s.watches.None() && !(copied && s.tier.lower != nil) {
 		return nil

@@ -15,8 +15,8 @@
 //   - key.go: how keys become bytes, and back
 //   - parts.go: those of keys made of several numbers and strings
 //   - namespace.go: namespaces, and their generations; namespaces.go: those of a cache that are
-//     in use; terms.go: what their users agree on; shared_space.go: those that all processes agree on; apart.go: what is loaded while
-//     that is not known
+//     in use; terms.go: what their users agree on; shared_space.go: those that all processes
+//     agree on; apart.go: what is loaded while that is not known
 //   - head.go: what stands before a value with tags
 //   - tags.go: tags, and what they make of a value; shared_tags.go: with a shared tier
 //   - counters.go: how often a namespace's typed caches were called
